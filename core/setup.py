@@ -124,7 +124,7 @@ def changed(setup: Setup) -> dict[str, np.ndarray]:
 
 
 def parse_edits(text: str) -> Edits:
-    """"q.0.4.0=3;v.0.1.0=-2" -> {("q", 0, 4, 0): 3.0, ("v", 0, 1, 0): -2.0}.
+    """Text such as "q.0.4.0=3;v.0.1.0=-2" -> {("q", 0, 4, 0): 3.0, ("v", 0, 1, 0): -2.0}.
 
     What is no edit is left out. Values are held within -99 to 99; the first 64 edits count.
     """
