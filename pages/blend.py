@@ -1,0 +1,29 @@
+"""Step 4: each output row is a weighted average of the value rows."""
+
+from core.arithmetic import blend_cell
+from core.attention import blend
+from ui import stage, tensors
+from ui.view import View
+
+
+def render(view: View) -> None:
+    """A at the left, V on top of O: laid out like the product itself."""
+    stage.idea("blend")
+    left, right = stage.columns()
+    with left:
+        matrices = [
+            tensors.matrix(view, "weights", (1, 0)),
+            tensors.matrix(view, "v", (0, 1)),
+            tensors.matrix(view, "output", (1, 1)),
+        ]
+        stage.show_step(view, matrices, "output")
+    with right:
+        stage.arithmetic(view, blend_cell, view.value_channel)
+        stage.code(blend)
+        stage.pitfalls("blend")
+
+
+if __name__ == "__main__":
+    from app import main
+
+    main()
