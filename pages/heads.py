@@ -11,12 +11,12 @@ def render(view: View) -> None:
     many = view.but(n_heads=2) if view.setup.n_heads == 1 else view
     fan.show(many)
     part = controls.heads_part(list(PARTS))
-    left, right = stage.columns()
-    with left:
+    if many is not view:
+        text.caption("heads", "One head chosen")
+    matrices, explained = stage.columns()
+    with matrices:
         stage.show(many, PARTS[part](many), part)
-    with right:
-        if many is not view:
-            text.caption("heads", "One head chosen")
+    with explained:
         EXPLAINED[part](many)
         stage.pitfalls("heads")
 

@@ -35,7 +35,9 @@ def draw() -> tuple[Setup, Selection]:
     editing = st.expander("Edit Q, K and V by hand", expanded=bool(st.session_state.get("edits")))
     with editing:
         numbers = st.container()
-        edits = st.text_input("All edits", key="edits", bind="query-params", placeholder="none", max_chars=2000)
+        edits = st.text_input(
+            "All edits", key="edits", bind="query-params", placeholder="none", max_chars=2000
+        )
         st.button("Undo all edits", on_click=_undo_edits, disabled=not parse_edits(edits))
     with shared:
         setup = _choose(edits)
@@ -98,7 +100,7 @@ def _select(arrays: Inputs) -> Selection:
     """Draw the selected cell's indices: the keyboard's way to any cell, and what the URL keeps."""
     n_q, n_k = len(arrays.query_tokens), len(arrays.key_tokens)
     n_channels = max(len(arrays.channels), len(arrays.value_channels))
-    st.markdown("**Selected cell**")
+    heading = st.empty()
     query, key, channel = st.columns(3)
     with query:
         row = _index("Query", "row", n_q, FIRST_CELL.row)
@@ -106,6 +108,7 @@ def _select(arrays: Inputs) -> Selection:
         col = _index("Key", "col", n_k, FIRST_CELL.col)
     with channel:
         which = _index("Channel", "channel", n_channels, 0)
+    heading.markdown(f"**Selected** {literal(f'{arrays.query_tokens[row]} → {arrays.key_tokens[col]}')}")
     shown = st.session_state["head"]
     return Selection(row, col, which, None if shown == ALL_HEADS else int(shown))
 
@@ -160,7 +163,14 @@ def _undo_edits() -> None:
 def replaced_word(arrays: Inputs) -> int:
     """The mask page's own control: the position whose word the leak test replaces."""
     words = [f"{position} {word}" for position, word in enumerate(arrays.key_tokens)]
-    chosen = st.selectbox("Replace the word", ["the last", *words], key="replace", bind="query-params")
+    label, choice = st.columns([1, 2], vertical_alignment="center")
+    with label:
+        st.markdown("Leak test: replace")
+    with choice:
+        chosen = st.selectbox(
+            "Word to replace", ["the last", *words], key="replace", bind="query-params",
+            label_visibility="collapsed",
+        )  # fmt: skip
     return words.index(chosen) if chosen in words else len(words) - 1
 
 
