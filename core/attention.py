@@ -8,6 +8,7 @@ Axes: ... stands for any leading axes (batch, heads); n_q queries, n_k keys,
 d_k the width of a query and of a key, d_v the width of a value.
 """
 
+import inspect
 import math
 from dataclasses import dataclass
 from functools import lru_cache
@@ -91,10 +92,10 @@ def attention(
     ShapeError for shapes that do not fit.
     """
     q, k, v = check_attention(q, k, v)
-    scores = q @ k.mT  # score() and blend() without a second check of the same arrays
+    scores = q @ k.mT  # score() and, below, blend(), without checking the same arrays again
     scaled_scores = scale(scores, q.shape[-1])
     masked_scores = mask(scaled_scores, allowed)
-    weights = softmax(masked_scores)
+    weights = _unguarded_softmax(scaled_scores) if allowed is None else softmax(masked_scores)
     output = weights @ v
     return AttentionSteps(q, k, v, scores, scaled_scores, masked_scores, weights, output)
 
@@ -102,10 +103,14 @@ def attention(
 # Beside the two matrix products, softmax is what attention spends its time on. Each of these
 # says what it computes in plain NumPy; the other way of writing it is there for speed alone.
 
+# softmax itself without np.errstate, which makes each small operation slower. Only a mask can
+# leave a row with nothing but -inf, so without one there is no warning to silence.
+_unguarded_softmax = inspect.unwrap(softmax)
+
 
 def _row_max(rows: np.ndarray) -> np.ndarray:
     """rows.max(axis=-1, keepdims=True), fetched from where argmax finds it: up to 4 times faster."""
-    return rows.reshape(-1, 1)[rows.argmax(axis=-1) + _row_starts(*rows.shape)]
+    return rows[_row_numbers(len(rows)), rows.argmax(axis=-1)][:, None]
 
 
 def _row_sum(rows: np.ndarray) -> np.ndarray:
@@ -124,8 +129,8 @@ def _divide(rows: np.ndarray, row_sums: np.ndarray) -> np.ndarray:
 
 
 @lru_cache(maxsize=16)
-def _row_starts(n_rows: int, width: int) -> np.ndarray:
-    return np.arange(0, n_rows * width, width)
+def _row_numbers(n_rows: int) -> np.ndarray:
+    return np.arange(n_rows)
 
 
 @lru_cache(maxsize=16)

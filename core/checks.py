@@ -20,17 +20,13 @@ def check_array(name: str, array: object) -> None:
 
 
 def check_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """-> q, k, v once they are known to fit; integers as float64, for small ones wrap around in a product.
-
-    Shapes that agree in everything, as they nearly always do, pass in one comparison.
-    """
-    check_array("q", q)
-    check_array("k", k)
-    check_array("v", v)
-    if not (q.shape[-1] == k.shape[-1] and q.shape[:-2] == k.shape[:-2] and k.shape[:-1] == v.shape[:-1]):
-        _check_widths(q.shape, k.shape)
+    """-> q, k, v once they are known to fit; integers as float64, for small ones wrap around in a product."""
+    if _alike(q, k, v):
+        check_array("q", q)
+    else:
+        check_query_key(q, k)
+        check_array("v", v)
         _check_one_value_for_each_key("k", k.shape, k.shape[-2], v.shape)
-        _check_leading("q", q.shape, "k", k.shape)
         _check_leading("q", q.shape, "v", v.shape)
         _check_leading("k", k.shape, "v", v.shape)
     if q.dtype.kind == k.dtype.kind == v.dtype.kind == "f":
@@ -65,6 +61,12 @@ def check_allowed(allowed: object, scores_shape: tuple[int, ...]) -> None:
         fits = False
     if not fits:
         raise ShapeError(f"allowed has shape {allowed.shape}, the scores have shape {scores_shape}")
+
+
+def _alike(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> bool:
+    """Same type, shape and dtype, as in most self-attention: what holds for q then holds for all."""
+    alike = type(q) is type(k) is type(v) is np.ndarray
+    return alike and q.shape == k.shape == v.shape and q.dtype == k.dtype == v.dtype
 
 
 def _as_float(array: np.ndarray) -> np.ndarray:
