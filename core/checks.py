@@ -63,6 +63,33 @@ def check_allowed(allowed: object, scores_shape: tuple[int, ...]) -> None:
         raise ShapeError(f"allowed has shape {allowed.shape}, the scores have shape {scores_shape}")
 
 
+def check_divides(x: np.ndarray, n_heads: int) -> None:
+    """Raise unless the width of x (..., T, d_model) can be cut into n_heads equal heads."""
+    check_array("x", x)
+    if n_heads < 1 or x.shape[-1] % n_heads:
+        raise ShapeError(
+            f"d_model = {x.shape[-1]} cannot be cut into n_heads = {n_heads} equal heads (x {x.shape})"
+        )
+
+
+def check_has_heads(x: np.ndarray) -> None:
+    """Raise unless x has the axes (..., heads, T, d)."""
+    check_array("x", x)
+    if x.ndim < 3:
+        raise ShapeError(f"x needs the axes (heads, T, d), but its shape is {x.shape}")
+
+
+def check_projection(name: str, x: np.ndarray, weight_name: str, weight: np.ndarray) -> None:
+    """Raise unless x (..., d_in) @ weight (d_in, d_out) is defined."""
+    check_array(name, x)
+    check_array(weight_name, weight)
+    if x.shape[-1] != weight.shape[0]:
+        raise ShapeError(
+            f"{name} is {x.shape[-1]} wide, {weight_name} takes {weight.shape[0]} "
+            f"({name} {x.shape}, {weight_name} {weight.shape})"
+        )
+
+
 def _alike(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> bool:
     """Same type, shape and dtype, as in most self-attention: what holds for q then holds for all."""
     alike = type(q) is type(k) is type(v) is np.ndarray

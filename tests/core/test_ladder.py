@@ -30,7 +30,7 @@ def test_address_finds_the_same_number_on_every_rung() -> None:
     rungs = ladder(X, 4)
     for position in range(5):
         for channel in range(8):
-            places = [eval(text) for text in address(position, channel, 8, 4)]  # noqa: S307 - our own text
+            places = [eval(text) for text in address(position, channel, 8, 4)]
             values = [rung.tensor[tuple(place)] for rung, place in zip(rungs, places, strict=False)]
             assert values == [X[0, position, channel]] * 3
 
