@@ -26,7 +26,7 @@ from core.model_faults import FAULTS
 
 N_LAYERS, N_HEADS, D_K = 2, 4, 16
 D_MODEL, D_POSITION = N_HEADS * D_K, 16
-POSITION_BASE, POSITION_AMPLITUDE = 100.0, 0.6
+POSITION_BASE, POSITION_RATE, POSITION_AMPLITUDE = 100.0, 2.0, 0.6
 
 _WEIGHTS = Path(__file__).parent.parent / "assets" / "weights" / "tiny_model.npz"
 _TOKEN_ID = {word: i for i, word in enumerate(VOCABULARY)}
@@ -201,7 +201,7 @@ def layer_norm(x: np.ndarray, gain: np.ndarray, bias: np.ndarray) -> np.ndarray:
 def position_codes() -> np.ndarray:
     """-> (MAX_LEN, d_model) float32: a sine and a cosine for each of eight rates, in the last coordinates."""
     n_rates = D_POSITION // 2
-    rates = POSITION_BASE ** (-np.arange(n_rates) / n_rates)
+    rates = POSITION_RATE * POSITION_BASE ** (-np.arange(n_rates) / n_rates)
     angles = np.arange(MAX_LEN)[:, None] * rates
     waves = POSITION_AMPLITUDE * np.concatenate([np.sin(angles), np.cos(angles)], axis=-1)
     return np.pad(waves, ((0, 0), (D_MODEL - D_POSITION, 0))).astype(np.float32)

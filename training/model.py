@@ -15,7 +15,7 @@ from core.grammar import MAX_LEN, VOCABULARY
 
 N_LAYERS, N_HEADS, D_K = 2, 4, 16
 D_MODEL, D_POSITION = N_HEADS * D_K, 16
-POSITION_BASE, POSITION_AMPLITUDE = 100.0, 0.6
+POSITION_BASE, POSITION_RATE, POSITION_AMPLITUDE = 100.0, 2.0, 0.6
 EMBEDDING_STD = 0.3
 
 
@@ -64,7 +64,7 @@ class TinyTransformer(nn.Module):
 
 def sinusoids(n_positions: int, width: int) -> Tensor:
     """-> (n_positions, width): sines, then cosines, of positions / base^(i / (width / 2))."""
-    rates = POSITION_BASE ** (-torch.arange(width // 2) / (width // 2))
+    rates = POSITION_RATE * POSITION_BASE ** (-torch.arange(width // 2) / (width // 2))
     angles = torch.arange(n_positions)[:, None] * rates
     return POSITION_AMPLITUDE * torch.cat([angles.sin(), angles.cos()], dim=-1)
 
