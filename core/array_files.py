@@ -20,8 +20,19 @@ _MAX_HEADER = 10_000  # bytes of one .npy header
 _MAX_JSON_HEADER = 1_000_000  # bytes of a safetensors header
 _KINDS = "biufU"
 _SAFETENSORS = {
-    **{"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "BOOL": "|b1"},
-    **{"I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1", "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1"},
+    "F64": "<f8",
+    "F32": "<f4",
+    "F16": "<f2",
+    "BF16": "<u2",  # the upper half of a float32
+    "BOOL": "|b1",
+    "I64": "<i8",
+    "I32": "<i4",
+    "I16": "<i2",
+    "I8": "|i1",
+    "U64": "<u8",
+    "U32": "<u4",
+    "U16": "<u2",
+    "U8": "|u1",
 }
 
 
@@ -121,7 +132,7 @@ def _read_tensor(
     if not 0 <= start <= stop <= len(content) or stop - start != n_bytes or min(shape, default=0) < 0:
         raise FileError(f"{_shown(name)} claims shape {shape}, {kind}, but its content has another length")
     array = np.frombuffer(content[start:stop], dtype).reshape(shape)
-    if kind == "BF16":  # the upper half of a float32
+    if kind == "BF16":
         return (array.astype(np.uint32) << 16).view(np.float32)
     return array
 
@@ -138,7 +149,7 @@ def _texts(metadata: object) -> dict[str, np.ndarray]:
             value = text
         if isinstance(value, list):
             value = [str(entry)[:MAX_TOKEN] for entry in value]
-        elif not isinstance(value, (bool, int, float)) or isinstance(value, int) and abs(value) >= 2**63:
+        elif not isinstance(value, (bool, int, float)) or (isinstance(value, int) and abs(value) >= 2**63):
             value = str(text)
         texts[str(name)] = np.array(value)
     return texts

@@ -78,10 +78,12 @@ class Capture:
 
     @property
     def n_heads(self) -> int:
+        """Query heads, h."""
         return self.q.shape[0]
 
     @property
     def n_kv_heads(self) -> int:
+        """Key/value heads, h_kv."""
         return self.k.shape[0]
 
     @property
@@ -187,24 +189,32 @@ def _heads_first(name: str, array: np.ndarray) -> np.ndarray:
     n_heads, seq_len, width = array.shape
     if n_heads > MAX_HEADS or seq_len > MAX_POSITIONS or width > MAX_WIDTH:
         raise CaptureError(
-            f"{name} may have {MAX_HEADS} heads, {MAX_POSITIONS} positions and a width of {MAX_WIDTH} at most, "
+            f"{name} may have {MAX_HEADS} heads, {MAX_POSITIONS} positions and width {MAX_WIDTH} at most, "
             f"but its shape is {shape}"
         )
     array = array.astype(np.float64 if array.dtype.itemsize > 4 or array.dtype.kind != "f" else np.float32)
     if not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise CaptureError(f"{name} must be finite, but at (head, position, channel) {where} it is {array[where]}")
+        raise CaptureError(
+            f"{name} must be finite, but at (head, position, channel) {where} it is {array[where]}"
+        )
     return array
 
 
 def _check_shapes(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> None:
     shapes = f"(q {q.shape}, k {k.shape}, v {v.shape})"
     if q.shape[-1] != k.shape[-1]:
-        raise CaptureError(f"q and k must be equally wide, but q has {q.shape[-1]}, k has {k.shape[-1]} {shapes}")
+        raise CaptureError(
+            f"q and k must be equally wide, but q has {q.shape[-1]}, k has {k.shape[-1]} {shapes}"
+        )
     if k.shape[1] != v.shape[1]:
-        raise CaptureError(f"each key needs a value, but there are {k.shape[1]} keys, {v.shape[1]} values {shapes}")
+        raise CaptureError(
+            f"each key needs a value, but there are {k.shape[1]} keys, {v.shape[1]} values {shapes}"
+        )
     if len(k) != len(v):
-        raise CaptureError(f"k and v must have equally many heads, but k has {len(k)}, v has {len(v)} {shapes}")
+        raise CaptureError(
+            f"k and v must have equally many heads, but k has {len(k)}, v has {len(v)} {shapes}"
+        )
     if q.shape[1] > k.shape[1]:
         raise CaptureError(f"there are more queries ({q.shape[1]}) than keys ({k.shape[1]}) {shapes}")
     try:
@@ -260,7 +270,8 @@ def _mask(given: np.ndarray, h: int, n_q: int, n_k: int) -> np.ndarray:
         return given == 0
     raise CaptureError(
         f"the mask must be boolean, 0 and 1 as whole numbers, or numbers to add that are 0 or at most "
-        f"{MASKED_BELOW:g}; it is {given.dtype} and holds others (a bias such as ALiBi is not one of the four steps)"
+        f"{MASKED_BELOW:g}; it is {given.dtype} and holds others "
+        "(a bias such as ALiBi is not one of the four steps)"
     )
 
 
@@ -269,7 +280,9 @@ def _scaling(given: np.ndarray | None, d_k: int, assumed: list[str]) -> float:
         assumed.append(f"The file holds no scaling, so the scores were divided by √d_k = √{d_k}.")
         return 1 / math.sqrt(d_k)
     if given.size != 1 or given.dtype.kind not in "fiu" or not np.isfinite(given).all():
-        raise CaptureError(f"scaling must be one finite number, but it has shape {given.shape}, dtype {given.dtype}")
+        raise CaptureError(
+            f"scaling must be one finite number, but it has shape {given.shape}, dtype {given.dtype}"
+        )
     return float(given.reshape(()))
 
 
@@ -278,7 +291,8 @@ def _tokens(given: np.ndarray | None, n_k: int) -> tuple[str, ...]:
         return tuple(str(i) for i in range(n_k))
     if given.dtype.kind != "U" or given.shape != (n_k,):
         raise CaptureError(
-            f"tokens must be {n_k} texts, one for each key, but they have shape {given.shape}, dtype {given.dtype}"
+            f"tokens must be {n_k} texts, one for each key, "
+            f"but they have shape {given.shape}, dtype {given.dtype}"
         )
     return tuple(str(token)[:MAX_TOKEN] for token in given)
 
@@ -310,7 +324,9 @@ def _weights(given: np.ndarray | None, shape: tuple[int, int, int]) -> np.ndarra
 
 def _flag(name: str, given: np.ndarray) -> bool:
     if given.size != 1 or given.dtype.kind not in "biu":
-        raise CaptureError(f"{name} must be one True or False, but it has shape {given.shape}, dtype {given.dtype}")
+        raise CaptureError(
+            f"{name} must be one True or False, but it has shape {given.shape}, dtype {given.dtype}"
+        )
     return bool(given.reshape(()))
 
 

@@ -32,8 +32,10 @@ MEN = ("Tom", "Peter", "Paul", "Max", "Leo", "Felix", "Oscar", "David")
 TRADES = dict(
     zip(
         (*WOMEN, *MEN),
-        ("painted", "baked", "sang", "danced", "swam", "taught", "farmed", "sailed")
-        + ("wrote", "cooked", "fished", "carved", "juggled", "skated", "knitted", "acted"),
+        (
+            *("painted", "baked", "sang", "danced", "swam", "taught", "farmed", "sailed"),
+            *("wrote", "cooked", "fished", "carved", "juggled", "skated", "knitted", "acted"),
+        ),
         strict=True,
     )
 )
@@ -87,24 +89,26 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
+    """Words, and the places in them where looking back decides what comes next."""
+
     words: tuple[str, ...]
     marks: tuple[Mark, ...]
 
 
 def held_out_pair(first: int, second: int) -> bool:
-    """True when the nouns (indices into NOUNS) or the woman and man of these numbers are never trained together."""
+    """True when training never joins these two: indices into NOUNS, or into WOMEN and MEN."""
     return (first + second) % 6 == 0
 
 
 def agreement(rng: Random, held_out: bool) -> Sentence:
-    """"the keys to the cabinet near the lamps are dusty ." with one or two distracting phrases."""
+    """`the keys to the cabinet near the lamps are dusty .` with one or two distracting phrases."""
     draft = _Draft()
     _clause(draft, rng, held_out, rng.choice((1, 2)))
     return draft.finished()
 
 
 def coreference(rng: Random, held_out: bool) -> Sentence:
-    """"Anna thanked Tom because she painted .", in half of them with a phrase after Tom."""
+    """`Anna thanked Tom because she painted .`, in half of them with a phrase after Tom."""
     draft = _Draft()
     couple = list(rng.choice(_NAME_PAIRS[held_out]))
     rng.shuffle(couple)
@@ -136,7 +140,7 @@ def brackets(rng: Random, held_out: bool) -> Sentence:
 
 
 def simple(rng: Random, held_out: bool) -> Sentence:
-    """"the dogs are hungry ." or "Anna painted ."; there is no pair in it to hold out."""
+    """`the dogs are hungry .` or `Anna painted .`; there is no pair in it to hold out."""
     del held_out
     draft = _Draft()
     if rng.random() < 0.5:

@@ -7,7 +7,6 @@ jobs in which it is far above uniform; it may have several, or none.
 All of it is computed from the weights, again after each change to the model.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -64,7 +63,7 @@ class HeadTable:
     uniform_distance: float
 
     def jobs(self, layer: int, head: int) -> tuple[str, ...]:
-        """What this head does, by JOB_SHARE and JOB_FACTOR, the heaviest first; often more than one or none."""
+        """What this head does, by JOB_SHARE and JOB_FACTOR, the heaviest first; may be several or none."""
         found = {job: float(self.weight[job][layer, head]) for job in JOBS}
         does = [job for job, w in found.items() if w > JOB_SHARE and w > JOB_FACTOR * self.uniform[job]]
         return tuple(sorted(does, key=found.__getitem__, reverse=True))
@@ -180,7 +179,8 @@ def _marked(indices: Sequence[Sequence[int]], width: int) -> np.ndarray:
 def _head_table(items: HeldOut, steps: ModelSteps) -> HeadTable:
     # (N_LAYERS, rows, h, T, T), and a uniform head's map in the same place
     maps = np.stack([layer.multi_head.heads.weights for layer in steps.layers])
-    even = np.broadcast_to((np.tri(MAX_LEN) / np.arange(1, MAX_LEN + 1)[:, None]), (1, len(items.ids), 1, MAX_LEN, MAX_LEN))
+    uniform = np.tri(MAX_LEN) / np.arange(1, MAX_LEN + 1)[:, None]
+    even = np.broadcast_to(uniform, (1, len(items.ids), 1, MAX_LEN, MAX_LEN))
     measures = {place: _place(items.ids[:N_TEXTS], place) for place in PLACES}
     measures |= {name: _on_key(task) for name, task in items.tasks.items()}
     rivals = {name: _on_rivals(task) for name, task in items.tasks.items() if task.rivals.any()}
@@ -200,7 +200,7 @@ PerHead = Callable[[np.ndarray], np.ndarray]  # maps (L, rows, h, T, T) -> (L, h
 
 
 def _place(ids: np.ndarray, place: str) -> PerHead:
-    """Mean weight on the cells of a place, over the texts' queries that have such a cell, the first left out."""
+    """Mean weight on the cells of a place, over the texts' queries after the first that have such a cell."""
     earlier = np.tri(MAX_LEN, k=-1, dtype=bool)
     cells = {
         "previous": np.eye(MAX_LEN, k=-1, dtype=bool)[None],

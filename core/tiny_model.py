@@ -35,7 +35,7 @@ _STRAIGHT_QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"'})
 _NORM_EPS = 1e-5  # added to the variance, as PyTorch's LayerNorm does
 
 Attend = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None], AttentionSteps]
-"""q, k (..., h, T, d_k), v (..., h, T, d_v), allowed -> the steps: core.attention.attention or a faulty one."""
+"""q, k (..., h, T, d_k), v (..., h, T, d_v), allowed -> the steps: core.attention.attention, or a fault."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +81,7 @@ class Change:
     fault: str = ""  # a name from core.model_faults.FAULTS, in every layer
 
     def __post_init__(self) -> None:
+        """Raise ValueError for a head or a fault that is not there."""
         for layer, head in (*self.off, *((cut.layer, cut.head) for cut in self.cuts)):
             if not (0 <= layer < N_LAYERS and 0 <= head < N_HEADS):
                 raise ValueError(
@@ -118,6 +119,7 @@ class UnknownWordsError(ValueError):
     """Words that the model does not know; `unknown` maps each to the nearest words that it knows."""
 
     def __init__(self, unknown: dict[str, tuple[str, ...]]) -> None:
+        """`unknown`: each word -> the nearest known ones, maybe none."""
         self.unknown = unknown
         super().__init__(" ".join(_unknown_sentence(word, nearest) for word, nearest in unknown.items()))
 
@@ -141,7 +143,7 @@ def nearest_words(word: str, n: int = 3) -> tuple[str, ...]:
     return tuple(_SPELLING[near] for near in difflib.get_close_matches(word.lower(), _SPELLING, n, 0.5))
 
 
-def run_model(words: Sequence[str], change: Change = Change()) -> ModelSteps:  # noqa: B008
+def run_model(words: Sequence[str], change: Change = Change()) -> ModelSteps:
     """Words (without START) -> every step of the model, with T = len(words) + 1.
 
     Raises UnknownWordsError, ValueError for none or too many words, or for a cut outside the sentence.
@@ -157,7 +159,7 @@ def run_model(words: Sequence[str], change: Change = Change()) -> ModelSteps:  #
 
 def forward(
     ids: np.ndarray,
-    change: Change = Change(),  # noqa: B008
+    change: Change = Change(),
     *,
     allowed: np.ndarray | None = None,
     attend: Attend | None = None,

@@ -23,6 +23,7 @@ class Layer(nn.Module):
     """x + MultiHead(LayerNorm(x))."""
 
     def __init__(self) -> None:
+        """Random matrices that keep the size of what they take."""
         super().__init__()
         self.norm = nn.LayerNorm(D_MODEL)
         # Kept as (in, out) and used as x @ w, as the app does.
@@ -43,7 +44,12 @@ class Layer(nn.Module):
 
 
 class TinyTransformer(nn.Module):
+    """Words in, a score for each word to come next out."""
+
+    positions: Tensor  # fixed, not learned
+
     def __init__(self) -> None:
+        """Random words; an unembedding so small that at first every word is about as probable."""
         super().__init__()
         self.embedding = nn.Parameter(EMBEDDING_STD * torch.randn(len(VOCABULARY), D_MODEL - D_POSITION))
         self.layers = nn.ModuleList(Layer() for _ in range(N_LAYERS))

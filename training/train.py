@@ -74,6 +74,7 @@ def _optimizer(model: TinyTransformer) -> torch.optim.Optimizer:
 
 
 def main() -> None:
+    """Train with the options of the command line, and write the weights."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=WEIGHTS)
     parser.add_argument("--seed", type=int, default=SEED)

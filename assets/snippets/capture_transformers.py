@@ -14,15 +14,17 @@ q and k as they enter the dot product (after rotary positions). Give it one sent
 
 import numpy as np
 import torch
+from torch import Tensor
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS, eager_mask
-from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS, PreTrainedModel
 
+Arrays = dict[str, np.ndarray]
 NAME = "capture"
 NOT_FOUR_STEPS = ("softcap", "s_aux", "position_bias", "head_mask")  # they change scores or weights
-_seen: list[dict[str, np.ndarray]] = []
+_seen: list[Arrays] = []
 
 
-def capture(model, inputs, layer):
+def capture(model: PreTrainedModel, inputs: dict, layer: int) -> Arrays:
     """Run the model once -> the arrays of its attention number `layer`, counted as they run, from 0."""
     before = model.config._attn_implementation
     _seen.clear()
@@ -37,16 +39,24 @@ def capture(model, inputs, layer):
     return {**_seen[layer], "layer": np.array(layer), "source": np.array(type(model).__name__)}
 
 
-def save(path, arrays, tokens):
+def save(path: str, arrays: Arrays, tokens: list[str]) -> None:
     """Write an .npz that the app's upload reads."""
     np.savez_compressed(path, **arrays, tokens=np.array(list(tokens), dtype=str))
 
 
-def _attend(module, query, key, value, attention_mask, scaling=None, dropout=0.0, **kwargs):
+def _attend(
+    module: torch.nn.Module,  # noqa: ARG001
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    scaling: float | None = None,
+    **kwargs: object,
+) -> tuple[Tensor, Tensor]:
     """Attention in four steps, in the place of the model's own; (B, h, T, d) in, (B, T, h, d) out."""
     extra = [name for name in NOT_FOUR_STEPS if kwargs.get(name) is not None]
     if extra:
-        raise NotImplementedError(f"this attention also uses {', '.join(extra)}: it is more than the four steps")
+        raise NotImplementedError(f"this attention also uses {', '.join(extra)}: more than the four steps")
     scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
     groups = query.shape[1] // key.shape[1]
     keys, values = (x.repeat_interleave(groups, dim=1) for x in (key, value))
@@ -59,21 +69,24 @@ def _attend(module, query, key, value, attention_mask, scaling=None, dropout=0.0
     return output.transpose(1, 2).contiguous(), weights
 
 
-def _arrays(query, key, value, attention_mask, scaling, output):
+def _arrays(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scaling: float, output: Tensor
+) -> Arrays:
+    """What is kept of one attention; q (h, T, d_k), k and v (h_kv, T, d), out (h, T, d_v), mask (1, T, T)."""
     if len(query) != 1:
         raise ValueError(f"capture one sentence at a time; this batch holds {len(query)}")
     arrays = {"q": query, "k": key, "v": value, "out": output}
     arrays = {name: x[0].detach().float().cpu().numpy() for name, x in arrays.items()}
-    if attention_mask is not None:
-        arrays["mask"] = _allowed(attention_mask[0])
+    if mask is not None:
+        arrays["mask"] = _allowed(mask[0])
     return {**arrays, "scaling": np.array(float(scaling))}
 
 
-def _allowed(added):
+def _allowed(added: Tensor) -> np.ndarray:
     """A mask that is added to the scores -> True where a query may attend."""
     masked = added < torch.finfo(added.dtype).min / 2  # the library uses finfo.min for -inf
     if (added[~masked] != 0).any():
-        raise NotImplementedError("the mask also holds a bias (such as ALiBi): it is more than the four steps")
+        raise NotImplementedError("the mask holds a bias (such as ALiBi): more than the four steps")
     return (~masked).cpu().numpy()
 
 

@@ -135,7 +135,7 @@ def test_a_typed_sentence_is_read_in_the_models_spelling() -> None:
 
 
 def test_unknown_words_are_told_with_the_nearest_known_ones() -> None:
-    with pytest.raises(UnknownWordsError, match="“keyz” is not a word of this model; the nearest are") as caught:
+    with pytest.raises(UnknownWordsError, match=r"“keyz” is not .*; the nearest are") as caught:
         read_sentence("the keyz to the zzzzqqq")
     assert set(caught.value.unknown["keyz"][:2]) == {"key", "keys"}
     assert caught.value.unknown["zzzzqqq"] == ()
@@ -206,7 +206,7 @@ def test_a_head_or_fault_that_is_not_there_is_told() -> None:
         Change(off=frozenset({(0, 4)}))
     with pytest.raises(ValueError, match="no head 0 in layer 2"):
         Change(cuts=(Cut(2, 0, 1, 1),))
-    with pytest.raises(ValueError, match="'scale.wrong' is not a known fault"):
+    with pytest.raises(ValueError, match=r"'scale\.wrong' is not a known fault"):
         Change(fault="scale.wrong")
 
 

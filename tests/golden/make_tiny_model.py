@@ -1,4 +1,4 @@
-"""Make tiny_model.npz: what PyTorch gives for the shipped weights. Run: python -m tests.golden.make_tiny_model
+"""Make tiny_model.npz, what PyTorch gives for the shipped weights: python -m tests.golden.make_tiny_model
 
 The attention's output is made by F.scaled_dot_product_attention, the LayerNorm and the softmax are
 PyTorch's own: nothing of core's arithmetic is used, only its words and sentences.
@@ -36,7 +36,8 @@ def run(model: TinyTransformer, ids: Tensor) -> dict[str, np.ndarray]:
     for index, layer in enumerate(model.layers):
         rows = layer.norm(x)
         q, k, v = (
-            (rows @ w).unflatten(-1, (N_HEADS, D_K)).transpose(0, 1) for w in (layer.w_q, layer.w_k, layer.w_v)
+            (rows @ w).unflatten(-1, (N_HEADS, D_K)).transpose(0, 1)
+            for w in (layer.w_q, layer.w_k, layer.w_v)
         )
         output = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
         arrays |= {f"weights_{index}": maps[index][0], f"output_{index}": output}

@@ -1,4 +1,4 @@
-"""The snippet that readers copy, on randomly initialised models (no download): the steps equal the library's."""
+"""The snippet that readers copy, on models with random weights (no download): the steps are the library's."""
 
 import importlib.util
 import sys
@@ -8,7 +8,15 @@ from types import ModuleType
 import numpy as np
 import pytest
 import torch
-from transformers import BertConfig, BertModel, GPT2Config, GPT2Model, LlamaConfig, LlamaModel, PreTrainedModel
+from transformers import (
+    BertConfig,
+    BertModel,
+    GPT2Config,
+    GPT2Model,
+    LlamaConfig,
+    LlamaModel,
+    PreTrainedModel,
+)
 
 from core.captures import Capture, read_capture
 
@@ -96,7 +104,7 @@ def test_grouped_heads_and_the_causal_mask_are_kept(snippet: ModuleType, tmp_pat
 
 
 def test_a_layer_that_is_not_there_is_told(snippet: ModuleType) -> None:
-    with pytest.raises(IndexError, match="layer 7 .* 2 attention layers"):
+    with pytest.raises(IndexError, match=r"layer 7 .* 2 attention layers"):
         snippet.capture(gpt2().eval(), {"input_ids": IDS}, 7)
 
 
