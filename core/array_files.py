@@ -10,6 +10,7 @@ import json
 import math
 import zipfile
 import zlib
+from typing import IO
 
 import numpy as np
 
@@ -72,7 +73,7 @@ def _read_npz(data: bytes, file_name: str) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _read_npy(stream: io.BufferedIOBase, name: str, left: int) -> np.ndarray:
+def _read_npy(stream: IO[bytes], name: str, left: int) -> np.ndarray:
     """One .npy member: the header first, then exactly as many bytes as it claims."""
     shape, fortran, dtype = _npy_header(stream, name)
     n_bytes = _check_size(name, shape, dtype, left)
@@ -83,7 +84,7 @@ def _read_npy(stream: io.BufferedIOBase, name: str, left: int) -> np.ndarray:
     return array.reshape(shape, order="F" if fortran else "C")
 
 
-def _npy_header(stream: io.BufferedIOBase, name: str) -> tuple[tuple[int, ...], bool, np.dtype]:
+def _npy_header(stream: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype]:
     start = stream.read(8)
     if start[:6] != b"\x93NUMPY" or len(start) != 8:
         raise FileError(f"{_shown(name)} is not an array as NumPy saves it")
@@ -108,7 +109,11 @@ def _read_safetensors(data: bytes, file_name: str) -> dict[str, np.ndarray]:
         header = json.loads(data[8 : 8 + n])
         metadata = header.pop("__metadata__", {})
         entries = {
-            name: (entry["dtype"], tuple(int(n) for n in entry["shape"]), *map(int, entry["data_offsets"]))
+            name: (
+                str(entry["dtype"]),
+                tuple(int(n) for n in entry["shape"]),
+                *map(int, entry["data_offsets"]),
+            )
             for name, entry in header.items()
         }
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):

@@ -147,7 +147,7 @@ def to_capture(arrays: Mapping[str, np.ndarray]) -> Capture:
             f"{', '.join(sorted(arrays)) or 'no arrays'}; accepted names are, for example, "
             f"{', '.join(NAMES[missing[0]])}"
         )
-    q, k, v = (_heads_first(name, found[name]) for name in ("q", "k", "v"))
+    q, k, v = (_heads_first(name, array) for name in ("q", "k", "v") if (array := found[name]) is not None)
     _check_shapes(q, k, v)
     assumed: list[str] = []
     allowed = _allowed(found["mask"], found["causal"], len(q), q.shape[1], k.shape[1], assumed)

@@ -73,6 +73,8 @@ def score_qk_swapped(q: np.ndarray, k: np.ndarray, v: np.ndarray, allowed: np.nd
 
 
 Attend = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], AttentionSteps]
+"""q, k (..., h, T, d_k), v (..., h, T, d_v), allowed -> the steps: core.attention.attention, or a fault."""
+
 FAULTS: dict[str, Attend] = {
     "scale.missing": scale_missing,
     "scale.by_d_k": scale_by_d_k,

@@ -10,7 +10,7 @@ Axes: T positions, h heads, V words; ... any leading axes (a batch of sentences)
 
 import difflib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
@@ -22,20 +22,17 @@ from core.checks import ShapeError
 from core.grammar import MAX_LEN, START, VOCABULARY
 from core.heads import MultiHeadSteps, join_heads, split_heads
 from core.masks import causal
-from core.model_faults import FAULTS
+from core.model_faults import FAULTS, Attend
 
 N_LAYERS, N_HEADS, D_K = 2, 4, 16
 D_MODEL, D_POSITION = N_HEADS * D_K, 16
 POSITION_BASE, POSITION_RATE, POSITION_AMPLITUDE = 100.0, 2.0, 0.6
 
-_WEIGHTS = Path(__file__).parent.parent / "assets" / "weights" / "tiny_model.npz"
+WEIGHTS = Path(__file__).parent.parent / "assets" / "weights" / "tiny_model.npz"
 _TOKEN_ID = {word: i for i, word in enumerate(VOCABULARY)}
 _SPELLING = {word.lower(): word for word in VOCABULARY if word != START}
 _STRAIGHT_QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"'})
 _NORM_EPS = 1e-5  # added to the variance, as PyTorch's LayerNorm does
-
-Attend = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None], AttentionSteps]
-"""q, k (..., h, T, d_k), v (..., h, T, d_v), allowed -> the steps: core.attention.attention, or a fault."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,7 +209,7 @@ def position_codes() -> np.ndarray:
 @lru_cache(maxsize=1)
 def load_weights() -> ModelWeights:
     """The frozen weights from assets/weights, read once; the arrays cannot be written to."""
-    with np.load(_WEIGHTS, allow_pickle=False) as file:
+    with np.load(WEIGHTS, allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
     tokens = np.pad(arrays["embedding"], ((0, 0), (0, D_POSITION)))
     weights = ModelWeights(

@@ -83,7 +83,7 @@ def main() -> None:
     options = parser.parse_args()
     model = train(options.seed, options.steps, options.entropy_penalty)
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    np.savez_compressed(options.out, **to_arrays(model))
+    np.savez_compressed(options.out, allow_pickle=False, **to_arrays(model))
     print(f"{options.out}: {options.out.stat().st_size / 1000:.0f} kB")
 
 

@@ -1,5 +1,6 @@
 """core/grammar.py"""
 
+from collections.abc import Callable
 from itertools import combinations
 from random import Random
 
@@ -38,7 +39,9 @@ def test_one_sixth_of_the_pairs_is_held_out() -> None:
 
 @pytest.mark.parametrize("held_out", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-def test_sentences_hold_pairs_of_their_own_side_only(kind: object, held_out: bool) -> None:
+def test_sentences_hold_pairs_of_their_own_side_only(
+    kind: Callable[[Random, bool], Sentence], held_out: bool
+) -> None:
     rng = Random(3)
     sentences = [kind(rng, held_out) for _ in range(500)]
     pairs = [pair for s in sentences for pair in noun_pairs(s) + name_pairs(s)]
@@ -47,7 +50,7 @@ def test_sentences_hold_pairs_of_their_own_side_only(kind: object, held_out: boo
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_next_word_is_one_of_the_right_ones(kind: object) -> None:
+def test_the_next_word_is_one_of_the_right_ones(kind: Callable[[Random, bool], Sentence]) -> None:
     rng = Random(4)
     for _ in range(300):
         sentence = kind(rng, False)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.attention import attention
+from core.attention import AttentionSteps, attention
 from core.checks import ShapeError
 from core.grammar import MAX_LEN, START, VOCABULARY
 from core.tiny_model import (
@@ -211,7 +211,7 @@ def test_a_head_or_fault_that_is_not_there_is_told() -> None:
 
 
 def test_attention_can_be_replaced_by_a_callable() -> None:
-    def uniform(q: np.ndarray, k: np.ndarray, v: np.ndarray, allowed: np.ndarray) -> object:
+    def uniform(q: np.ndarray, k: np.ndarray, v: np.ndarray, allowed: np.ndarray) -> AttentionSteps:
         return attention(np.zeros_like(q), k, v, allowed)
 
     ids = np.array([VOCABULARY.index(word) for word in (START, *KEYS)])

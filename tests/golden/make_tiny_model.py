@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from core import grammar
 from core.grammar import START, VOCABULARY
-from training.model import D_K, N_HEADS, TinyTransformer, from_arrays
+from training.model import D_K, N_HEADS, Layer, TinyTransformer, from_arrays
 from training.train import WEIGHTS
 
 GOLDEN = Path(__file__).parent / "tiny_model.npz"
@@ -34,6 +34,7 @@ def run(model: TinyTransformer, ids: Tensor) -> dict[str, np.ndarray]:
     arrays = {"logits": logits[0], "probabilities": logits[0].softmax(-1)}
     x = functional.pad(model.embedding[ids], (0, 16)) + functional.pad(model.positions[: len(ids)], (48, 0))
     for index, layer in enumerate(model.layers):
+        assert isinstance(layer, Layer)
         rows = layer.norm(x)
         q, k, v = (
             (rows @ w).unflatten(-1, (N_HEADS, D_K)).transpose(0, 1)

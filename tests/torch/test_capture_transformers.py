@@ -38,8 +38,15 @@ def gpt2() -> PreTrainedModel:
 
 
 def llama() -> PreTrainedModel:
-    sizes = {"hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 8, "num_key_value_heads": 2}
-    return LlamaModel(LlamaConfig(vocab_size=100, num_hidden_layers=2, **sizes))
+    config = LlamaConfig(
+        vocab_size=100,
+        hidden_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=8,
+        num_key_value_heads=2,
+        intermediate_size=96,
+    )
+    return LlamaModel(config)
 
 
 MODELS = {"BERT": bert, "GPT-2": gpt2, "Llama": llama}
@@ -48,6 +55,8 @@ MODELS = {"BERT": bert, "GPT-2": gpt2, "Llama": llama}
 @pytest.fixture(scope="module")
 def snippet() -> ModuleType:
     spec = importlib.util.spec_from_file_location("capture_transformers", SNIPPET)
+    assert spec
+    assert spec.loader
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
@@ -81,7 +90,9 @@ def test_the_numpy_steps_reproduce_the_librarys_attention(
     assert ours.shape == theirs.shape
     assert np.abs(ours - theirs).max() < 1e-5
     assert np.ptp(theirs) > 0.1  # not uniform: equal for a reason
-    assert capture.errors().output < 1e-5
+    output_error = capture.errors().output
+    assert output_error is not None
+    assert output_error < 1e-5
     assert capture.tokens == tuple(TOKENS)
 
 
@@ -100,6 +111,7 @@ def test_the_models_output_stays_the_same_and_its_implementation_is_given_back(
 def test_grouped_heads_and_the_causal_mask_are_kept(snippet: ModuleType, tmp_path: Path) -> None:
     capture = captured(snippet, llama().eval(), 0, tmp_path)
     assert (capture.n_heads, capture.n_kv_heads) == (8, 2)
+    assert capture.allowed is not None
     assert np.array_equal(capture.allowed[0], np.tri(len(TOKENS), dtype=bool))
 
 
