@@ -41,7 +41,7 @@ def capture(model: PreTrainedModel, inputs: dict, layer: int) -> Arrays:
 
 def save(path: str, arrays: Arrays, tokens: list[str]) -> None:
     """Write an .npz that the app's upload reads."""
-    np.savez_compressed(path, **arrays, tokens=np.array(list(tokens), dtype=str))
+    np.savez_compressed(path, allow_pickle=False, **arrays, tokens=np.array(list(tokens), dtype=str))
 
 
 def _attend(
