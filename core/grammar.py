@@ -71,6 +71,32 @@ VOCABULARY: tuple[str, ...] = (
 )
 """Every word, in the order of the model's token ids."""
 
+WORD_GROUPS: dict[str, tuple[str, ...]] = {
+    "articles, verbs": ("the", *VERBS, "said"),
+    "people": tuple(TRADES),
+    "what people did to people": ACTIONS,
+    "because": ("because", *PRONOUNS),
+    "trades": tuple(TRADES.values()),
+    "animate nouns": tuple(form for noun in ANIMATE for form in noun),
+    "inanimate nouns": tuple(form for noun in INANIMATE for form in noun),
+    "animate adjectives": ANIMATE_ADJECTIVES,
+    "inanimate adjectives": INANIMATE_ADJECTIVES,
+    "prepositions": PREPOSITIONS,
+    "marks": (*BRACKETS, *CLOSERS, STOP),
+}
+"""Every word but START, sorted for somebody who looks for one."""
+
+SENTENCES: dict[str, str] = {
+    "keys": "the keys near the box are dusty .",
+    "dogs": "the dogs beside the lamp under the wagon are hungry .",
+    "Anna": "Anna thanked Tom because she painted .",
+    "Nina": "Paul called Nina because she swam .",
+    "brackets": "the lamp [ behind the dogs ( under the wagon ) ] is cheap .",
+    "quotes": 'Tom said " the keys near the children are dusty " .',
+    "twice": "lamp sang behind Paul dusty [ lamp sang behind Paul dusty [",
+}
+"""Sentences to start with, all with held-out pairs; the last is a random block, twice."""
+
 MAX_LEN = 32
 """Positions that the model has; the first is always START."""
 

@@ -30,6 +30,20 @@ def test_no_word_is_there_twice() -> None:
     assert len({word.lower() for word in VOCABULARY}) == len(VOCABULARY)
 
 
+def test_the_groups_hold_every_word_once() -> None:
+    words = [word for group in grammar.WORD_GROUPS.values() for word in group]
+    assert sorted(words) == sorted(VOCABULARY[1:])
+
+
+def test_the_sentences_to_start_with_hold_held_out_pairs_only() -> None:
+    for name, text in grammar.SENTENCES.items():
+        sentence = Sentence(tuple(text.split()), ())
+        assert set(sentence.words) <= set(VOCABULARY)
+        pairs = name_pairs(sentence) if "because" in text else noun_pairs(sentence)
+        assert pairs or name == "twice"
+        assert name == "twice" or all(grammar.held_out_pair(*pair) for pair in pairs)
+
+
 def test_one_sixth_of_the_pairs_is_held_out() -> None:
     nouns = [grammar.held_out_pair(i, j) for i in range(len(NOUNS)) for j in range(len(NOUNS)) if i != j]
     names = [grammar.held_out_pair(i, j) for i in range(len(WOMEN)) for j in range(len(MEN))]

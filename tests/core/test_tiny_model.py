@@ -8,7 +8,7 @@ import pytest
 
 from core.attention import AttentionSteps, attention
 from core.checks import ShapeError
-from core.grammar import MAX_LEN, START, VOCABULARY
+from core.grammar import MAX_LEN, SENTENCES, START, VOCABULARY
 from core.tiny_model import (
     N_HEADS,
     N_LAYERS,
@@ -123,6 +123,30 @@ def test_next_words_are_the_most_probable_ones() -> None:
     assert [p for _, p in best] == sorted((p for _, p in best), reverse=True)
     assert best[0] == ("are", probability(steps, "are"))
     assert best[0][1] == steps.probabilities[-1].max()
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("keys", "are"),
+        ("dogs", "are"),
+        ("Anna", "painted"),
+        ("Nina", "swam"),
+        ("brackets", "]"),
+        ("brackets", "is"),
+    ],
+)
+def test_the_sentences_to_start_with_are_continued_rightly(name: str, word: str) -> None:
+    words = read_sentence(SENTENCES[name])
+    steps = run_model(words[: words.index(word)])
+    assert next_words(steps, -1, 1)[0][0] == word
+
+
+def test_the_second_time_of_the_block_is_known_by_heart() -> None:
+    words = read_sentence(SENTENCES["twice"])
+    steps = run_model(words)
+    for position in range(7, 12):
+        assert next_words(steps, position, 1)[0][0] == words[position]
 
 
 # What a reader types
