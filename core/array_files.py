@@ -14,7 +14,7 @@ from typing import IO
 
 import numpy as np
 
-MAX_TOTAL_BYTES = 200_000_000
+MAX_TOTAL_BYTES = 100_000_000
 MAX_ARRAYS = 100
 MAX_TOKEN = 100  # characters of one token that are kept
 _MAX_HEADER = 10_000  # bytes of one .npy header

@@ -35,7 +35,10 @@ def capture(model: PreTrainedModel, inputs: dict, layer: int) -> Arrays:
     finally:
         model.set_attn_implementation(before)
     if not 0 <= layer < len(_seen):
-        raise IndexError(f"layer {layer} was asked for, but {len(_seen)} attention layers were seen")
+        raise IndexError(
+            f"layer {layer} was asked for, but {len(_seen)} attention layers were seen; "
+            f"with none, this architecture does not take its attention from ALL_ATTENTION_FUNCTIONS"
+        )
     return {**_seen[layer], "layer": np.array(layer), "source": np.array(type(model).__name__)}
 
 

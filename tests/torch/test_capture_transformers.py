@@ -11,10 +11,18 @@ import torch
 from transformers import (
     BertConfig,
     BertModel,
+    BloomConfig,
+    BloomModel,
+    Gemma2Config,
+    Gemma2Model,
+    Gemma3TextConfig,
+    Gemma3TextModel,
     GPT2Config,
     GPT2Model,
     LlamaConfig,
     LlamaModel,
+    MistralConfig,
+    MistralModel,
     PreTrainedModel,
 )
 
@@ -49,7 +57,48 @@ def llama() -> PreTrainedModel:
     return LlamaModel(config)
 
 
-MODELS = {"BERT": bert, "GPT-2": gpt2, "Llama": llama}
+def mistral() -> PreTrainedModel:
+    """A causal mask with a window of 4."""
+    config = MistralConfig(
+        vocab_size=100,
+        hidden_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        intermediate_size=96,
+        sliding_window=4,
+    )
+    return MistralModel(config)
+
+
+def gemma3() -> PreTrainedModel:
+    """The scores are divided by √20, although d_k is 16."""
+    config = Gemma3TextConfig(
+        vocab_size=100,
+        hidden_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=16,
+        intermediate_size=96,
+        query_pre_attn_scalar=20,
+    )
+    return Gemma3TextModel(config)
+
+
+def gemma2() -> PreTrainedModel:
+    """Soft-capped scores: more than the four steps."""
+    return Gemma2Model(
+        Gemma2Config(vocab_size=100, hidden_size=64, num_hidden_layers=1, intermediate_size=96)
+    )
+
+
+def bloom() -> PreTrainedModel:
+    """An architecture that keeps its attention to itself."""
+    return BloomModel(BloomConfig(vocab_size=100, hidden_size=64, n_layer=1, n_head=4))
+
+
+MODELS = {"BERT": bert, "GPT-2": gpt2, "Llama": llama, "Mistral": mistral, "Gemma 3": gemma3}
 
 
 @pytest.fixture(scope="module")
@@ -120,9 +169,21 @@ def test_a_layer_that_is_not_there_is_told(snippet: ModuleType) -> None:
         snippet.capture(gpt2().eval(), {"input_ids": IDS}, 7)
 
 
+def test_an_architecture_that_keeps_its_attention_to_itself_is_told(snippet: ModuleType) -> None:
+    with pytest.raises(IndexError, match="with none, this architecture does not take its attention from"):
+        snippet.capture(bloom().eval(), {"input_ids": IDS}, 0)
+
+
+def test_other_scales_and_windows_are_kept(snippet: ModuleType, tmp_path: Path) -> None:
+    assert captured(snippet, gemma3().eval(), 0, tmp_path).scaling == pytest.approx(20**-0.5)
+    allowed = captured(snippet, mistral().eval(), 0, tmp_path).allowed
+    assert allowed is not None
+    assert allowed[0].sum(axis=-1).tolist() == [1, 2, 3, 4, 4, 4, 4, 4, 4]
+
+
 def test_more_than_the_four_steps_is_refused(snippet: ModuleType) -> None:
-    q = torch.zeros(1, 2, 3, 4)
     with pytest.raises(NotImplementedError, match="softcap"):
-        snippet._attend(None, q, q, q, None, softcap=30.0)
+        snippet.capture(gemma2().eval(), {"input_ids": IDS}, 0)
+    q = torch.zeros(1, 2, 3, 4)
     with pytest.raises(NotImplementedError, match="ALiBi"):
         snippet._attend(None, q, q, q, torch.full((1, 1, 3, 3), -0.5))
