@@ -15,12 +15,19 @@ from functools import lru_cache
 
 import numpy as np
 
-from core.checks import check_allowed, check_array, check_attention, check_query_key, check_weights_value
+from core.checks import (
+    as_float,
+    check_allowed,
+    check_array,
+    check_attention,
+    check_query_key,
+    check_weights_value,
+)
 
 
 def score(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     """(..., n_q, d_k), (..., n_k, d_k) -> scores (..., n_q, n_k): each query · each key."""
-    check_query_key(q, k)
+    q, k = check_query_key(q, k)
     return q @ k.mT
 
 
@@ -53,7 +60,7 @@ def softmax(masked_scores: np.ndarray) -> np.ndarray:
     `F.scaled_dot_product_attention` returns zeros for such a row since version 2.5.
     """
     check_array("masked_scores", masked_scores)
-    rows = masked_scores.reshape(-1, masked_scores.shape[-1])
+    rows = as_float(masked_scores).reshape(-1, masked_scores.shape[-1])
     exps = _exp(rows - _row_max(rows))
     return _divide(exps, _row_sum(exps)).reshape(masked_scores.shape)
 
@@ -120,7 +127,7 @@ def _row_sum(rows: np.ndarray) -> np.ndarray:
 
 def _exp(rows: np.ndarray) -> np.ndarray:
     """np.exp(rows), written over `rows`, which nobody needs again."""
-    return np.exp(rows, out=rows if rows.dtype.kind == "f" else None)
+    return np.exp(rows, out=rows)
 
 
 def _divide(rows: np.ndarray, row_sums: np.ndarray) -> np.ndarray:

@@ -19,8 +19,13 @@ def check_array(name: str, array: object) -> None:
         raise ShapeError(f"{name} has an empty axis: its shape is {array.shape}")
 
 
+def as_float(array: np.ndarray) -> np.ndarray:
+    """Integers as float64, for products and differences of small ones wrap around; floats as they are."""
+    return array if array.dtype.kind == "f" else array.astype(np.float64)
+
+
 def check_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """-> q, k, v once they are known to fit; integers as float64, for small ones wrap around in a product."""
+    """-> q, k, v once they are known to fit; with integers as float64."""
     if _alike(q, k, v):
         check_array("q", q)
     else:
@@ -31,15 +36,16 @@ def check_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> tuple[np.nda
         _check_leading("k", k.shape, "v", v.shape)
     if q.dtype.kind == k.dtype.kind == v.dtype.kind == "f":
         return q, k, v
-    return _as_float(q), _as_float(k), _as_float(v)
+    return as_float(q), as_float(k), as_float(v)
 
 
-def check_query_key(q: np.ndarray, k: np.ndarray) -> None:
-    """Raise unless q (..., n_q, d_k) and k (..., n_k, d_k) can be multiplied as q kᵀ."""
+def check_query_key(q: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """-> q, k, with integers as float64. Raise unless they can be multiplied as q kᵀ."""
     check_array("q", q)
     check_array("k", k)
     _check_widths(q.shape, k.shape)
     _check_leading("q", q.shape, "k", k.shape)
+    return as_float(q), as_float(k)
 
 
 def check_weights_value(weights: np.ndarray, v: np.ndarray) -> None:
@@ -94,10 +100,6 @@ def _alike(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> bool:
     """Same type, shape and dtype, as in most self-attention: what holds for q then holds for all."""
     alike = type(q) is type(k) is type(v) is np.ndarray
     return alike and q.shape == k.shape == v.shape and q.dtype == k.dtype == v.dtype
-
-
-def _as_float(array: np.ndarray) -> np.ndarray:
-    return array if array.dtype.kind == "f" else array.astype(np.float64)
 
 
 def _check_widths(q_shape: tuple[int, ...], k_shape: tuple[int, ...]) -> None:
