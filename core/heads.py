@@ -23,7 +23,9 @@ def split_heads(x: np.ndarray, n_heads: int) -> np.ndarray:
     check_array("x", x)
     *leading, seq_len, d_model = x.shape
     if n_heads < 1 or d_model % n_heads:
-        raise ShapeError(f"d_model = {d_model} cannot be cut into n_heads = {n_heads} equal heads (x {x.shape})")
+        raise ShapeError(
+            f"d_model = {d_model} cannot be cut into n_heads = {n_heads} equal heads (x {x.shape})"
+        )
     return x.reshape(*leading, seq_len, n_heads, d_model // n_heads).swapaxes(-2, -3)
 
 
@@ -45,7 +47,9 @@ def repeat_key_value_heads(x: np.ndarray, n_heads: int) -> np.ndarray:
         raise ShapeError(f"x needs the axes (heads, T, d), but its shape is {x.shape}")
     n_kv_heads = x.shape[-3]
     if n_heads % n_kv_heads:
-        raise ShapeError(f"{n_heads} query heads cannot share {n_kv_heads} key/value heads evenly (x {x.shape})")
+        raise ShapeError(
+            f"{n_heads} query heads cannot share {n_kv_heads} key/value heads evenly (x {x.shape})"
+        )
     return x if n_heads == n_kv_heads else x.repeat(n_heads // n_kv_heads, axis=-3)
 
 
@@ -92,7 +96,8 @@ def multi_head(
         check_array(name, weight)
         if weight.shape[0] != x.shape[-1]:
             raise ShapeError(
-                f"x is {x.shape[-1]} wide, {name} takes {weight.shape[0]} (x {x.shape}, {name} {weight.shape})"
+                f"x is {x.shape[-1]} wide, {name} takes {weight.shape[0]} "
+                f"(x {x.shape}, {name} {weight.shape})"
             )
     n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
     q = split_heads(x @ w_q, n_heads)
