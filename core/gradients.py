@@ -75,9 +75,7 @@ def attention_backward(
     return AttentionGradients(d_output, d_weights, d_masked, d_scaled, d_scores, d_q, d_k, d_v)
 
 
-def blend_backward(
-    weights: np.ndarray, v: np.ndarray, d_output: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def blend_backward(weights: np.ndarray, v: np.ndarray, d_output: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """O = A V -> ∂L/∂A = ∂L/∂O Vᵀ and ∂L/∂V = Aᵀ ∂L/∂O."""
     d_weights = d_output @ v.swapaxes(-1, -2)
     d_v = weights.swapaxes(-1, -2) @ d_output
@@ -98,9 +96,7 @@ def mask_backward(masked_scores: np.ndarray, d_masked: np.ndarray) -> np.ndarray
     return np.where(np.isneginf(masked_scores), 0.0, d_masked)
 
 
-def score_backward(
-    q: np.ndarray, k: np.ndarray, d_scores: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def score_backward(q: np.ndarray, k: np.ndarray, d_scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """S = Q Kᵀ -> ∂L/∂Q = ∂L/∂S K and ∂L/∂K = (∂L/∂S)ᵀ Q."""
     d_q = d_scores @ k
     d_k = d_scores.swapaxes(-1, -2) @ q

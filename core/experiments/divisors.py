@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.attention import softmax
-from core.experiments.prose import fixed, number, percent
+from core.experiments.prose import Table, fixed, percent, significant
 from core.experiments.rows import RowStatistics, check_size, row_statistics, score_rows
 
 
@@ -45,28 +45,55 @@ class DivisorLab:
         """What the table shows."""
         right, all_of_it, none = self.rows[:3]
         return (
-            f"At d_k = {self.d_k}: √d_k leaves variance {fixed(right.score_variance)} and a mean largest weight of "
-            f"{fixed(right.mean_largest)} among {self.n_keys} keys. No divisor: {number(none.score_variance, 3)} and "
-            f"{fixed(none.mean_largest)}, {percent(none.share_dead)} of rows dead. Dividing by d_k, or by √d_k "
-            f"twice, which is the same: {number(all_of_it.score_variance, 2)} and "
-            f"{fixed(all_of_it.mean_largest)}, so near even ({fixed(1 / self.n_keys)} each) that hardly "
-            f"anything is chosen. None of them changes which key wins a row." + self._about_heads()
+            f"At d_k = {self.d_k}: √d_k leaves variance {fixed(right.score_variance)} and a mean largest "
+            f"weight of {fixed(right.mean_largest)} among {self.n_keys} keys. No divisor: "
+            f"{significant(none.score_variance, 3)} and {fixed(none.mean_largest)}, "
+            f"{percent(none.share_dead)} of rows dead. Dividing by d_k, or by √d_k twice, which is the "
+            f"same: {significant(all_of_it.score_variance, 2)} and {fixed(all_of_it.mean_largest)}, so near "
+            f"even ({fixed(1 / self.n_keys)} each) that hardly anything is chosen. None of them changes "
+            "which key wins a row." + self._about_heads()
         )
 
     def _about_heads(self) -> str:
         """√d_model is a mistake only where there is more than one head."""
         if self.n_heads == 1:
             return " With one head √d_model is √d_k; choose more heads to see them part."
+        variance = significant(self.rows[3].score_variance)
+        return f" √d_model divides too much by √{self.n_heads}: variance {variance}."
+
+    @property
+    def table(self) -> Table:
+        """One row a divisor."""
+        header = (
+            "divisor",
+            "value",
+            "variance",
+            "largest weight",
+            "entropy, bits",
+            "median gradient",
+            "dead rows",
+        )
+        return (header, *(self._row(i) for i in range(len(self.rows))))
+
+    def _row(self, i: int) -> tuple[str, ...]:
+        divisor, rows = self.divisors[i], self.rows[i]
         return (
-            f" √d_model divides too much by √{self.n_heads}: variance {number(self.rows[3].score_variance, 2)}."
+            divisor.name,
+            significant(divisor.value, 3),
+            significant(rows.score_variance, 3),
+            fixed(rows.mean_largest),
+            fixed(rows.mean_entropy),
+            significant(rows.median_norm),
+            percent(rows.share_dead),
         )
 
     @property
     def note(self) -> str:
         """What a divisor can do."""
         return (
-            "A divisor is a fixed number. It offsets the growth with d_k and does not standardise: scores that "
-            "are 100 times too large stay 100 times too large. Random, independent entries of variance 1."
+            "A divisor is a fixed number. It offsets the growth with d_k and does not standardise: scores "
+            "that are 100 times too large stay 100 times too large. Random, independent entries of "
+            "variance 1."
         )
 
 
@@ -79,16 +106,14 @@ def divisor_lab(
     n_keys: int = 8,
     n_rows: int = 4000,
 ) -> DivisorLab:
-    """Random rows at width d_k under each divisor; example_row (n_k,) raw scores of width example_d_k, too."""
+    """Random rows of width d_k, and raw scores example_row (n_k,) of width example_d_k, by each divisor."""
     check_size("d_k", d_k)
     check_size("n_heads", n_heads)
     scores = score_rows(d_k, n_rows, n_keys, seed)
     tried = divisors(d_k, n_heads)
     rows = tuple(row_statistics(scores / divisor.value) for divisor in tried)
-    example = np.empty((len(tried), 0)) if example_row is None else _under_each(example_row, example_d_k, n_heads)
+    example = np.empty((len(tried), 0))
+    if example_row is not None:
+        by_each = [example_row / divisor.value for divisor in divisors(example_d_k, n_heads)]
+        example = softmax(np.stack(by_each))
     return DivisorLab(d_k, n_heads, n_keys, tried, rows, example)
-
-
-def _under_each(scores_row: np.ndarray, d_k: int, n_heads: int) -> np.ndarray:
-    """scores_row (n_k,) -> (n_divisors, n_k) weights under each divisor."""
-    return softmax(np.stack([scores_row / divisor.value for divisor in divisors(d_k, n_heads)]))

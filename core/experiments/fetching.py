@@ -41,19 +41,19 @@ class FetchingLab:
     def caption(self) -> str:
         """What the two curves show so far."""
         return (
-            f"{self.n_runs} queries, each from its own random start at d_k = {self.d_k}, learn to fetch value "
-            f"{TARGET} of {N_KEYS}. After {len(self.scaled)} steps of size {self.learning_rate:g}, "
-            f"{percent(self.scaled[-1])} have learned it with the scale, {percent(self.unscaled[-1])} without "
-            f"({percent(self.unscaled[0])} had it by luck from the start)."
+            f"{self.n_runs} queries, each from its own random start at d_k = {self.d_k}, learn to fetch "
+            f"value {TARGET} of {N_KEYS}. After {len(self.scaled)} steps of size {self.learning_rate:g}, "
+            f"{percent(self.scaled[-1])} have learned it with the scale, {percent(self.unscaled[-1])} "
+            f"without ({percent(self.unscaled[0])} had it by luck from the start)."
         )
 
     @property
     def note(self) -> str:
         """When it holds."""
         return (
-            "Learned: more than half of the weight is on the right key. At d_k = 4 leaving the scale out does no "
-            "harm here; at 256 none of the step sizes offered rescues it, because a query that starts sure of a wrong key has "
-            "almost no slope to follow."
+            "Learned: more than half of the weight is on the right key. At d_k = 4 leaving the scale out "
+            "does no harm here; at 256 none of the step sizes offered rescues it, because a query that "
+            "starts sure of a wrong key has almost no slope to follow."
         )
 
 

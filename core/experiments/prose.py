@@ -1,15 +1,18 @@
 """Numbers as the captions print them: true minus signs, no -0, no 1e-05."""
 
 import math
+from collections.abc import Sequence
 
+Table = tuple[tuple[str, ...], ...]  # rows of texts, the header first
 MINUS, NARROW_SPACE, NO_BREAK = "\u2212", "\u202f", "\u00a0"
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
-def number(value: float, digits: int = 2) -> str:
-    """A number to `digits` significant digits: 0.064, 64.2, 1 027, 1.9 × 10⁻⁶.
+def significant(value: float, digits: int = 2) -> str:
+    """A number to `digits` significant digits: 0.064, 64.2, 1 027, 1.9×10⁻⁶.
 
-    Digits before the decimal point are never rounded away. Exact zero alone prints 0.
+    Digits before the decimal point are never rounded away. Exact zero alone prints 0, and an
+    exact whole number prints no decimals.
     """
     value = float(value)
     if not math.isfinite(value):
@@ -19,9 +22,10 @@ def number(value: float, digits: int = 2) -> str:
     exponent = math.floor(math.log10(abs(value)))
     if exponent < -4 or exponent > 8:
         mantissa, power = f"{value:.{digits - 1}e}".split("e")
-        text = f"{mantissa}{NO_BREAK}×{NO_BREAK}10{str(int(power)).translate(_SUPERSCRIPTS)}"
+        text = f"{mantissa}×10{str(int(power)).translate(_SUPERSCRIPTS)}"
     else:
-        text = f"{value:,.{max(0, digits - 1 - exponent)}f}".replace(",", NARROW_SPACE)
+        decimals = 0 if value.is_integer() else max(0, digits - 1 - exponent)
+        text = f"{value:,.{decimals}f}".replace(",", NARROW_SPACE)
     return text.replace("-", MINUS)
 
 
@@ -50,7 +54,7 @@ def count(value: int) -> str:
 
 def times(ratio: float) -> str:
     """How many times as much, as a learner says it: 13 times, 1.5 times."""
-    return f"{number(ratio, 2)} times"
+    return f"{significant(ratio, 2)} times"
 
 
 def weight(value: float) -> str:
@@ -60,3 +64,8 @@ def weight(value: float) -> str:
     if value < 0.0005:
         return "<0.001"
     return ">0.999" if value >= 0.9995 else fixed(value, 3)
+
+
+def listed(names: Sequence[str]) -> str:
+    """a; a and b; a, b and c."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

@@ -8,7 +8,6 @@ import numpy as np
 from core.attention import softmax
 from core.gradients import jacobian_norm
 
-D_KS = (1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 SATURATED = 0.99  # a row whose largest weight is above this is called saturated
 DEAD = 1e-3  # a row whose Jacobian norm is below this is called dead
 
@@ -33,7 +32,7 @@ def score_rows(d_k: int, n_rows: int, n_keys: int, seed: int) -> np.ndarray:
 
 
 def entropy_bits(weights: np.ndarray) -> np.ndarray:
-    """weights (..., n_k) -> (...): -Σ a log2 a, with 0 log 0 = 0. 2^entropy is the effective number of keys."""
+    """weights (..., n_k) -> (...): -Σ a log2 a, 0 log 0 = 0; 2^entropy keys effectively share the row."""
     logs = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
     return -(weights * logs).sum(axis=-1) + 0.0  # + 0.0 turns -0 into 0
 

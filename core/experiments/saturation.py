@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.attention import softmax
-from core.experiments.prose import fixed, number, percent, times, weight
+from core.experiments.prose import fixed, percent, significant, times, weight
 from core.experiments.rows import (
-    D_KS,
     DEAD,
     SATURATED,
     RowStatistics,
@@ -17,6 +16,7 @@ from core.experiments.rows import (
     score_rows,
 )
 from core.gradients import Nudge, nudge
+from core.setup import D_KS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,9 +94,9 @@ class GradientCurve:
         raw, scaled = self.raw[-1], self.scaled[-1]
         return (
             f"Among {self.n_keys} keys at d_k = {self.d_ks[-1]}: the median gradient (norm of the softmax "
-            f"Jacobian) is {number(raw.median_norm)} without the scale, {number(scaled.median_norm)} with it; "
-            f"{percent(raw.share_dead)} of rows are dead (norm below {DEAD:g}) against "
-            f"{percent(scaled.share_dead)}. " + self._what_the_mean_says()
+            f"Jacobian) is {significant(raw.median_norm)} without the scale, "
+            f"{significant(scaled.median_norm)} with it; {percent(raw.share_dead)} of rows are dead (norm "
+            f"below {DEAD:g}) against {percent(scaled.share_dead)}. " + self._what_the_mean_says()
         )
 
     def _what_the_mean_says(self) -> str:
@@ -107,23 +107,23 @@ class GradientCurve:
             if raw.mean_norm > scaled.mean_norm
         ]
         if not larger:
-            return (
-                f"The mean, {number(self.raw[-1].mean_norm)}, hides how many rows are dead: a few near ties lift it."
-            )
+            mean = significant(self.raw[-1].mean_norm)
+            return f"The mean, {mean}, hides how many rows are dead: a few near ties lift it."
         return (
-            f"The mean tells another story: up to d_k = {max(larger)} it is larger without the scale, because "
-            f"{self.n_keys} scaled keys share the weight so evenly that their Jacobian is small too."
+            f"The mean tells another story: up to d_k = {max(larger)} it is larger without the scale, "
+            f"because {self.n_keys} scaled keys share the weight so evenly that their Jacobian is small too."
         )
 
     @property
     def note(self) -> str:
         """What this gradient is, and is not."""
         return (
-            "The norm of the derivative of the weights by what goes into softmax. Towards the raw scores the "
-            f"scaled rows have one more factor 1/√d_k (at d_k = {self.d_ks[-1]}: "
-            f"{number(self.scaled[-1].median_norm / math.sqrt(self.d_ks[-1]))}), the same for every row, which a "
-            "step size makes up for; nothing makes up for a dead row. So: many rows get almost no gradient, "
-            "not: the gradient is smaller everywhere. Random, independent entries of variance 1."
+            "The norm of the derivative of the weights by what goes into softmax. Towards the raw scores "
+            f"the scaled rows have one more factor 1/√d_k (at d_k = {self.d_ks[-1]}: "
+            f"{significant(self.scaled[-1].median_norm / math.sqrt(self.d_ks[-1]))}), the same for every "
+            "row, which a step size makes up for; nothing makes up for a dead row. So: many rows get "
+            "almost no gradient, not: the gradient is smaller everywhere. Random, independent entries of "
+            "variance 1."
         )
 
 
@@ -161,7 +161,7 @@ class NudgeLab:
         else:
             comparison = f"here the scaled row is the flatter one, {times(raw / scaled)}."
         return (
-            f"+{number(self.scaled.amount)} on {self.query} → {self.key}: its weight moves by "
+            f"+{significant(self.scaled.amount)} on {self.query} → {self.key}: its weight moves by "
             f"{_signed(scaled)} with the scale, by {_signed(raw)} without; {comparison}"
         )
 
@@ -169,8 +169,8 @@ class NudgeLab:
     def note(self) -> str:
         """What was nudged."""
         return (
-            "The nudge is added to what goes into softmax. A row is flat where its weight is near 0 or near 1: "
-            "the slope of a weight a by its own score is a (1 − a)."
+            "The nudge is added to what goes into softmax. A row is flat where its weight is near 0 or "
+            "near 1: the slope of a weight a by its own score is a (1 − a)."
         )
 
 
@@ -184,5 +184,5 @@ def nudge_lab(
 
 def _signed(value: float) -> str:
     """A change with its sign."""
-    text = number(value, 2)
+    text = significant(value, 2)
     return text if value <= 0 else "+" + text

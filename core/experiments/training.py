@@ -19,7 +19,7 @@ from core.experiments.lookup import (
     forward,
     table_gradients,
 )
-from core.experiments.prose import number, percent
+from core.experiments.prose import percent, significant
 from core.gradients import attention_backward, jacobian_norm
 
 BATCH, TEST_BATCH = 32, 512
@@ -41,12 +41,17 @@ class Training:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        """Raise ValueError, in a sentence, for what cannot be trained."""
         if self.d_k < 1 or self.n_steps < 1:
-            raise ValueError(f"d_k and n_steps must be at least 1, but d_k = {self.d_k}, n_steps = {self.n_steps}")
+            raise ValueError(
+                f"d_k and n_steps must be at least 1, but d_k = {self.d_k}, n_steps = {self.n_steps}"
+            )
         if not 0 < self.learning_rate < math.inf:
             raise ValueError(f"learning_rate must be a positive number, but it is {self.learning_rate}")
         if self.optimiser not in OPTIMISERS:
-            raise ValueError(f"optimiser must be one of {', '.join(OPTIMISERS)}, but it is {self.optimiser!r}")
+            raise ValueError(
+                f"optimiser must be one of {', '.join(OPTIMISERS)}, but it is {self.optimiser!r}"
+            )
 
     @property
     def divisor(self) -> float:
@@ -144,8 +149,9 @@ class TrainingLab:
         a, b = self.first, self.second
         return (
             f"After {a.step} of {a.training.n_steps} steps at d_k = {a.training.d_k}: {self.names[0]} "
-            f"{percent(a.test_accuracy)} of new questions are answered right (loss {number(a.test_loss)} above the "
-            f"best possible), {self.names[1]} {percent(b.test_accuracy)} (loss {number(b.test_loss)}). At the start "
+            f"{percent(a.test_accuracy)} of new questions are answered right (loss "
+            f"{significant(a.test_loss)} above the best possible), {self.names[1]} "
+            f"{percent(b.test_accuracy)} (loss {significant(b.test_loss)}). At the start "
             f"{percent(b.dead_share)} of the second's wrong rows got almost no gradient, against "
             f"{percent(a.dead_share)} of the first's."
         )
@@ -155,11 +161,11 @@ class TrainingLab:
         """When it holds."""
         a, b = self.first, self.second
         return (
-            f"Many wrong rows get almost no gradient (below {DEAD_ROW:g}); it is not that the gradient as a whole is "
-            f"smaller: at step 1 its norm was {number(a.gradient_norms[0])} {self.names[0]} and "
-            f"{number(b.gradient_norms[0])} {self.names[1]}. At small d_k the scale makes no such difference, and a "
-            "step size suits one of the two better: try several. "
-            f"Guessing is right 1 time in {N_LABELS}. One small task, not a law about every model."
+            f"Many wrong rows get almost no gradient (below {DEAD_ROW:g}); it is not that the gradient as a "
+            f"whole is smaller: at step 1 its norm was {significant(a.gradient_norms[0])} {self.names[0]} "
+            f"and {significant(b.gradient_norms[0])} {self.names[1]}. At small d_k the scale makes no such "
+            "difference, and a step size suits one of the two better: try several. Guessing is right 1 "
+            f"time in {N_LABELS}. One small task, not a law about every model."
         )
 
 
@@ -190,7 +196,9 @@ def _name(training: Training, *both: Training) -> str:
     """What tells this one from the other."""
     name = "with the scale" if training.scaled else "without the scale"
     if any(one.init_power for one in both):
-        size = {0.0: "usual", -0.25: "small", 0.25: "large"}.get(training.init_power, f"d_k^{training.init_power:g}")
+        size = {0.0: "usual", -0.25: "small", 0.25: "large"}.get(
+            training.init_power, f"d_k^{training.init_power:g}"
+        )
         name += f", {size} start"
     return name
 
@@ -211,26 +219,33 @@ class Sweep:
     @property
     def best(self) -> TrainingLab:
         """Each at its own best step size so far."""
-        return TrainingLab(*(min(found, key=lambda one: one.test_loss) for found in (self.scaled, self.unscaled)))
+        return TrainingLab(
+            *(min(found, key=lambda one: one.test_loss) for found in (self.scaled, self.unscaled))
+        )
 
     @property
     def caption(self) -> str:
         """The fair comparison."""
         a, b = self.best.first, self.best.second
-        tried = "Each" if self.finished else f"So far ({len(self.unscaled)} of {len(self.rates)} step sizes), each"
+        tried = (
+            "Each"
+            if self.finished
+            else f"So far ({len(self.unscaled)} of {len(self.rates)} step sizes), each"
+        )
         return (
             f"{tried} at its own best step size, {a.training.n_steps} steps of "
-            f"{'Adam' if a.training.optimiser == 'adam' else 'plain gradient descent'} at d_k = {a.training.d_k}: "
-            f"loss above the best possible {number(a.test_loss)} with the scale (step size "
-            f"{a.training.learning_rate:g}), {number(b.test_loss)} without ({b.training.learning_rate:g})."
+            f"{'Adam' if a.training.optimiser == 'adam' else 'plain gradient descent'} at d_k = "
+            f"{a.training.d_k}: loss above the best possible {significant(a.test_loss)} with the scale "
+            f"(step size {a.training.learning_rate:g}), {significant(b.test_loss)} without "
+            f"({b.training.learning_rate:g})."
         )
 
     @property
     def note(self) -> str:
         """What is fair about it, and what it does not show."""
         return (
-            "With Adam the unscaled one crawls rather than stalls: dividing by its own typical size makes small "
-            "gradients count, but a row without any still waits."
+            "With Adam the unscaled one crawls rather than stalls: dividing by its own typical size makes "
+            "small gradients count, but a row without any still waits."
         )
 
 
@@ -241,5 +256,5 @@ def sweep(training: Training, rates: tuple[float, ...] | None = None) -> Iterato
     for rate in rates:
         pair = scale_pair(replace(training, learning_rate=rate))
         last = tuple(next(iter(train(one, every=one.n_steps))) for one in pair)
-        found = tuple(kept + (one,) for kept, one in zip(found, last, strict=True))
+        found = tuple((*kept, one) for kept, one in zip(found, last, strict=True))
         yield Sweep(rates, *found)

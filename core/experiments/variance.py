@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.experiments.prose import fixed, number
-from core.experiments.rows import D_KS, check_size, real_scores, score_rows
+from core.experiments.prose import fixed, significant
+from core.experiments.rows import check_size, real_scores, score_rows
+from core.setup import D_KS
 
 NORMAL_95 = 1.959964  # a normal variable is within this many standard deviations with probability 0.95
 
@@ -48,9 +49,10 @@ class VarianceLab:
         largest = np.abs(self.raw_scores).max()
         return (
             f"{self.d_k} products, each of variance 1, add up: the raw scores have variance "
-            f"{number(self.raw.value, 3)} (95 % interval {number(self.raw.low, 3)} to {number(self.raw.high, 3)}; "
-            f"exactly {self.d_k}), the largest of {self.raw_scores.size} is {number(largest, 2)} in size. "
-            f"Divided by √{self.d_k} they have variance {fixed(self.scaled.value)}, whatever d_k is."
+            f"{significant(self.raw.value, 3)} (95 % interval {significant(self.raw.low, 3)} to "
+            f"{significant(self.raw.high, 3)}; exactly {self.d_k}), the largest of {self.raw_scores.size} "
+            f"is {significant(largest, 2)} in size. Divided by √{self.d_k} they have variance "
+            f"{fixed(self.scaled.value)}, whatever d_k is."
         )
 
     @property
@@ -85,9 +87,9 @@ class VarianceCurve:
         scaled = self.scaled[:, 0]
         return (
             f"From d_k = {self.d_ks[0]} to {self.d_ks[-1]} the raw variance follows the line variance = d_k "
-            f"({number(self.raw[0, 0], 3)} to {number(self.raw[-1, 0], 3)}); the scaled one stays between "
-            f"{fixed(scaled.min())} and {fixed(scaled.max())}. The typical size of a score, its standard "
-            f"deviation, grows like √d_k: that is why the divisor is a square root."
+            f"({significant(self.raw[0, 0], 3)} to {significant(self.raw[-1, 0], 3)}); the scaled one stays "
+            f"between {fixed(scaled.min())} and {fixed(scaled.max())}. The typical size of a score, its "
+            "standard deviation, grows like √d_k: that is why the divisor is a square root."
         )
 
     @property
