@@ -175,7 +175,7 @@ class DoublingLab:
         return np.array_equal(getattr(self.after, name), 2 * getattr(self.before, name), equal_nan=True)
 
     def moved(self, name: str) -> float:
-        """The largest change of the tensor of that name, over the entries that are finite before and after."""
+        """The largest change of that tensor, over the entries that are finite before and after."""
         before, after = getattr(self.before, name), getattr(self.after, name)
         both = np.isfinite(before) & np.isfinite(after)
         return float(np.abs(after[both] - before[both]).max(initial=0.0))

@@ -34,14 +34,14 @@ class Format:
     def fill(self, value: float) -> float:
         """A mask's fill value as this format holds it."""
         with np.errstate(over="ignore"):
-            return float(self.keep(np.float64(value)))
+            return float(self.keep(np.array(value)))
 
 
 FORMATS = (
-    Format("float64", np.float64, float(np.finfo(np.float64).max)),
-    Format("float32", np.float32, float(np.finfo(np.float32).max)),
-    Format("bfloat16", lambda x: to_bfloat16(np.float32(x)), (2 - 2**-7) * 2.0**127),
-    Format("float16", lambda x: np.float32(np.float16(x)), float(np.finfo(np.float16).max)),
+    Format("float64", lambda x: x.astype(np.float64), float(np.finfo(np.float64).max)),
+    Format("float32", lambda x: x.astype(np.float32), float(np.finfo(np.float32).max)),
+    Format("bfloat16", lambda x: to_bfloat16(x.astype(np.float32)), (2 - 2**-7) * 2.0**127),
+    Format("float16", lambda x: x.astype(np.float16).astype(np.float32), float(np.finfo(np.float16).max)),
 )
 
 
@@ -58,7 +58,7 @@ def softmax_in(form: Format, row: np.ndarray, subtract_max: bool = True) -> np.n
         row = keep(row)
         row = keep(row - row.max()) if subtract_max else row
         exps = exp_in(form, row)
-        total = keep(0.0)
+        total = keep(np.array(0.0))
         for term in exps:
             total = keep(total + term)
         return keep(exps / total)
@@ -154,13 +154,13 @@ def formats_lab(row: np.ndarray) -> FormatsLab:
     exact = softmax_in(FORMATS[0], row)
     results = []
     for form in FORMATS:
-        weights = np.float64(softmax_in(form, row))
-        bare = np.float64(softmax_in(form, row, subtract_max=False))
+        weights = softmax_in(form, row).astype(np.float64)
+        bare = softmax_in(form, row, subtract_max=False).astype(np.float64)
         error = float(np.abs(weights - exact).max())
         results.append(
             FormatResult(form.name, weights, bare, error, overflow_limit(form), underflow_gap(form))
         )
-    return FormatsLab(np.float64(row), tuple(results))
+    return FormatsLab(row, tuple(results))
 
 
 FILLS = ("−10000", "−1e9", "lowest finite", "lowest finite, twice", "−∞")
@@ -185,11 +185,10 @@ def fills_lab(row: np.ndarray, hidden: int = 0) -> tuple[FillResult, ...]:
     found = []
     for form in FORMATS:
         for name, value in zip(FILLS, (-1e4, -1e9, -form.largest, -form.largest, -np.inf), strict=True):
-            times_added = 2 if name.endswith("twice") else 1
-            some, all_hidden = np.array(row, np.float64), np.array(row, np.float64)
-            for _ in range(times_added):
-                some[hidden] = _added(form, some[hidden], value)
+            all_hidden = row
+            for _ in range(2 if name.endswith("twice") else 1):
                 all_hidden = _added(form, all_hidden, value)
+            some = np.where(np.arange(len(row)) == hidden, all_hidden, row)
             leak = float(softmax_in(form, some)[hidden])
             dead = tuple(float(a) for a in softmax_in(form, all_hidden))
             found.append(FillResult(form.name, name, form.fill(value), leak, dead))
@@ -230,4 +229,4 @@ def fills_caption(results: tuple[FillResult, ...]) -> str:
 def _added(form: Format, scores: np.ndarray, value: float) -> np.ndarray:
     """scores + fill, rounded to the format."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.float64(form.keep(form.keep(scores) + form.keep(np.float64(value))))
+        return form.keep(form.keep(scores) + form.keep(np.array(value)))

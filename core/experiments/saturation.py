@@ -81,7 +81,8 @@ class GradientCurve:
 
     def series(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """A field of RowStatistics over d_k -> (raw, scaled), each (n,)."""
-        return tuple(np.array([getattr(rows, name) for rows in found]) for found in (self.raw, self.scaled))
+        raw, scaled = (np.array([getattr(rows, name) for rows in found]) for found in (self.raw, self.scaled))
+        return raw, scaled
 
     def at(self, d_k: int) -> tuple[RowStatistics, RowStatistics]:
         """What was measured at one d_k -> (raw, scaled)."""

@@ -173,7 +173,7 @@ def train_pair(first: Training, second: Training, every: int = 10) -> Iterator[T
     """Both trainings, in step with one another."""
     if first.n_steps != second.n_steps:
         raise ValueError(f"both must take as many steps, but they take {first.n_steps} and {second.n_steps}")
-    names = tuple(_name(training, first, second) for training in (first, second))
+    names = _name(first, first, second), _name(second, first, second)
     for a, b in zip(train(first, every), train(second, every), strict=True):
         yield TrainingLab(a, b, names)
 
@@ -219,9 +219,10 @@ class Sweep:
     @property
     def best(self) -> TrainingLab:
         """Each at its own best step size so far."""
-        return TrainingLab(
-            *(min(found, key=lambda one: one.test_loss) for found in (self.scaled, self.unscaled))
+        scaled, unscaled = (
+            min(found, key=lambda one: one.test_loss) for found in (self.scaled, self.unscaled)
         )
+        return TrainingLab(scaled, unscaled)
 
     @property
     def caption(self) -> str:
