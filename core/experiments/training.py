@@ -23,6 +23,7 @@ from core.experiments.prose import percent, significant
 from core.gradients import attention_backward, jacobian_norm
 
 BATCH, TEST_BATCH = 32, 512
+SMOOTHING = 10  # steps over which a drawn loss is averaged: one batch alone is noisy
 SGD_RATES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 ADAM_RATES = (0.003, 0.01, 0.03, 0.1, 0.3)
 OPTIMISERS = ("sgd", "adam")
@@ -81,6 +82,14 @@ class Progress:
     def finished(self) -> bool:
         """Whether all steps are done."""
         return self.step == self.training.n_steps
+
+    @property
+    def smooth_losses(self) -> np.ndarray:
+        """(steps so far,) each the mean of the last SMOOTHING losses, or of as many as there are."""
+        sums = np.concatenate([[0.0], np.cumsum(self.losses)])
+        ends = np.arange(1, self.step + 1)
+        starts = np.maximum(ends - SMOOTHING, 0)
+        return (sums[ends] - sums[starts]) / (ends - starts)
 
 
 @dataclass(slots=True)
