@@ -14,6 +14,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 60
+# What Streamlit logs when a page throws, and when .streamlit/config.toml names an unknown option.
+FAULTS = ("Uncaught app execution", "is not a valid config option")
 
 
 @contextmanager
@@ -23,7 +25,7 @@ def serve(app: Path, *options: str) -> Iterator[str]:
     So every app has the project's settings and can import its packages. The home folder is new
     and empty and no STREAMLIT_ variable is set: no setting of this machine can help a test to
     pass. `options` are more options of the command, "--name=value".
-    RuntimeError, with the server's own words, if it does not come up, or wrote a traceback.
+    RuntimeError, with the server's own words, if it does not come up, or if it reports one of FAULTS.
     """
     with tempfile.TemporaryDirectory() as home:
         log = Path(home) / "server.log"
@@ -34,8 +36,8 @@ def serve(app: Path, *options: str) -> Iterator[str]:
             yield f"http://127.0.0.1:{port}"
         finally:
             _stop(process)
-        if "Traceback (most recent call last)" in log.read_text():
-            raise RuntimeError(f"the server of {app.name} wrote a traceback:\n{_tail(log)}")
+        if any(fault in log.read_text(errors="replace") for fault in FAULTS):
+            raise RuntimeError(f"the server of {app.name} reports a fault:\n{_tail(log)}")
 
 
 def _free_port() -> int:
@@ -50,6 +52,7 @@ def _start(app: Path, port: int, options: tuple[str, ...], home: str, log: Path)
         *(sys.executable, "-m", "streamlit", "run", str(app)),
         *("--server.headless=true", "--server.address=127.0.0.1", f"--server.port={port}"),
         "--server.fileWatcherType=none",  # the app stays as it was started, even while files are edited
+        "--logger.enableRich=false",  # a fault reads the same whether or not rich is installed
         *options,
     ]
     with log.open("wb") as output:
