@@ -157,6 +157,8 @@ class NudgeLab:
         raw, scaled = self.raw.change, self.scaled.change
         if raw == 0 or scaled == 0:
             comparison = "a weight that does not move at all teaches nothing."
+        elif math.isclose(raw, scaled, rel_tol=0.05):
+            comparison = "the row is about as flat with the scale as without."
         elif abs(scaled) >= abs(raw):
             comparison = f"without the scale the row is {times(scaled / raw)} flatter here."
         else:
