@@ -87,6 +87,11 @@ class FormatResult:
     overflow: int  # the largest whole number with a finite exp
     underflow: int  # the smallest whole gap that makes a weight exactly 0
 
+    @property
+    def breaks(self) -> bool:
+        """Whether the bare formula gives NaN, or shares that are far from summing to 1."""
+        return not abs(self.without_subtraction.sum() - 1) < 0.05
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FormatsLab:
@@ -98,18 +103,19 @@ class FormatsLab:
     @property
     def caption(self) -> str:
         """What the table shows."""
-        broken = [r.name for r in self.results if np.isnan(r.without_subtraction).any()]
+        broken = [r.name for r in self.results if r.breaks]
         limits = ", ".join(f"{r.name} {r.overflow}" for r in self.results)
-        bare = (
-            f"Without the subtraction {listed(broken)} {'gives' if len(broken) == 1 else 'give'} NaN: exp "
-            "overflows to infinity, and infinity over infinity has no value. With it none does"
-            if broken
-            else "This row is small enough for every format, with or without the subtraction"
-        )
+        bare = "This row is small enough for every format, with or without the subtraction"
+        if broken:
+            bare = (
+                f"Without the subtraction {listed(broken)} {'breaks' if len(broken) == 1 else 'break'}: exp "
+                "or the sum overflows to infinity, or every exp is 0, and ∞/∞ and 0/0 are NaN. With it "
+                "none does"
+            )
         worst = max(self.results, key=lambda r: r.error)
         return (
-            f"{bare}; the largest error is {significant(worst.error)}, in {worst.name}. The largest whole "
-            f"number with a finite exp: {limits}."
+            f"{bare}; the largest error is {significant(worst.error)}, in {worst.name}. "
+            f"The largest whole number with a finite exp: {limits}."
         )
 
     @property

@@ -93,7 +93,7 @@ class ShiftLab:
     def note(self) -> str:
         """Why."""
         return (
-            "e to the power of the shift stands in every numerator and in the sum, and cancels. "
+            "The factor e^shift stands in every numerator and in the sum, and cancels. "
             "Subtracting the row's maximum is the same move with a well chosen constant. Differences near "
             "10⁻¹⁶ are rounding: a shifted score has fewer digits left for its fraction."
         )

@@ -19,10 +19,10 @@ def significant(value: float, digits: int = 2) -> str:
         return "NaN" if math.isnan(value) else ("∞" if value > 0 else MINUS + "∞")
     if value == 0:
         return "0"
-    exponent = math.floor(math.log10(abs(value)))
+    mantissa, power = f"{value:.{digits - 1}e}".split("e")
+    exponent = int(power)
     if exponent < -4 or exponent > 8:
-        mantissa, power = f"{value:.{digits - 1}e}".split("e")
-        text = f"{mantissa}×10{str(int(power)).translate(_SUPERSCRIPTS)}"
+        text = f"{mantissa}×10{str(exponent).translate(_SUPERSCRIPTS)}"
     else:
         decimals = 0 if value.is_integer() else max(0, digits - 1 - exponent)
         text = f"{value:,.{decimals}f}".replace(",", NARROW_SPACE)

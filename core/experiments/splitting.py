@@ -63,7 +63,7 @@ class SplitLab:
     def note(self) -> str:
         """When it holds."""
         return (
-            "reshape never moves an element: it cuts the same flat order anew. Words and heads have to "
+            "A reshape never moves an element: it cuts the same flat order anew. Words and heads have to "
             "change places, and that is a transpose. With one head, or one word, both are the same."
         )
 

@@ -53,7 +53,9 @@ def masks_to_try() -> dict[str, torch.Tensor | None]:
 def backward(name: str, allowed: torch.Tensor | None) -> dict[str, np.ndarray]:
     """The gradient of every tensor; k has one head that all three share, so its gradient is a sum."""
     shapes = {"q": (2, 3, 5, 4), "k": (2, 1, 5, 4), "v": (2, 3, 5, 6)}
-    tensors = {key: torch.randn(shape, dtype=torch.float64, requires_grad=True) for key, shape in shapes.items()}
+    tensors = {
+        key: torch.randn(shape, dtype=torch.float64, requires_grad=True) for key, shape in shapes.items()
+    }
     scores = tensors["q"] @ tensors["k"].mT
     scaled = scores / 2
     masked = scaled if allowed is None else scaled.masked_fill(~allowed, -torch.inf)

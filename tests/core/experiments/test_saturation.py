@@ -8,7 +8,7 @@ from core.experiments.rows import row_statistics, score_rows
 from core.experiments.saturation import gradient_curve, nudge_lab, saturation_lab
 
 # d_k: variance, mean largest raw / scaled, median gradient raw / scaled, share of rows above 0.99
-LESSON = {
+EXPECTED = {
     4: (4.0, 0.53, 0.34, 0.37, 0.36, 0.01),
     16: (15.7, 0.75, 0.36, 0.28, 0.37, 0.09),
     64: (64.2, 0.87, 0.36, 0.064, 0.37, 0.36),
@@ -19,9 +19,9 @@ IT = np.array([-2.0, 8, 0, -2, 2, -2, 3])  # raw scores of "it"
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize("d_k", LESSON)
+@pytest.mark.parametrize("d_k", EXPECTED)
 def test_random_rows_give_the_lessons_table(d_k, seed):
-    variance, raw_largest, scaled_largest, raw_norm, scaled_norm, saturated = LESSON[d_k]
+    variance, raw_largest, scaled_largest, raw_norm, scaled_norm, saturated = EXPECTED[d_k]
     lab = saturation_lab(d_k, seed=seed)
     assert lab.raw.score_variance == pytest.approx(variance, rel=0.06)
     assert lab.scaled.score_variance == pytest.approx(1, abs=0.05)
@@ -75,7 +75,10 @@ def test_nudge_of_the_examples_cell():
     assert "13 times flatter" in lab.caption
 
 
-@pytest.mark.parametrize(("row", "said"), [(np.zeros(3), "about as flat"), (-IT, "the flatter one, 1."), (IT * 1000, "teaches nothing")])
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [(np.zeros(3), "about as flat"), (np.eye(7)[1], "the flatter one, 1."), (IT * 1000, "teaches nothing")],
+)
 def test_nudge_caption_fits_other_rows(row, said):
     assert said in nudge_lab(row, 4, 1, "a", "b").caption
 

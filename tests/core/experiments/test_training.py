@@ -64,7 +64,9 @@ def test_the_controls_show_that_the_size_of_the_scores_is_the_cause():
     assert labs[0].names == ("without the scale, small start", "with the scale, large start")
 
 
-@pytest.mark.parametrize(("optimiser", "rates", "stuck"), [("sgd", (3.0, 10.0, 100.0), 0.7), ("adam", (0.03,), 0.3)])
+@pytest.mark.parametrize(
+    ("optimiser", "rates", "stuck"), [("sgd", (3.0, 10.0, 100.0), 0.7), ("adam", (0.03,), 0.3)]
+)
 def test_each_at_its_own_best_step_size(optimiser, rates, stuck):
     tried = list(sweep(Training(256, optimiser=optimiser, n_steps=400), rates))
     assert [one.finished for one in tried] == [False] * (len(rates) - 1) + [True]

@@ -1,4 +1,4 @@
-"""core/experiments/variance.py and rows.py: LESSON's variances, and the fast sampler against real vectors."""
+"""core/experiments/variance.py and rows.py: the variances, and the fast sampler against real vectors."""
 
 import numpy as np
 import pytest
@@ -45,8 +45,9 @@ def test_fast_scores_are_distributed_like_real_ones():
     for d_k in (2, 8):
         q, k = rng.normal(size=(40_000, 1, d_k)), rng.normal(size=(40_000, 2, d_k))
         real, fast = (q @ k.swapaxes(1, 2))[:, 0], rows.score_rows(d_k, 40_000, 2, seed=0)
-        for moment in (lambda s: s.mean(), lambda s: s.var() / d_k, lambda s: np.abs(s / d_k**0.5).mean()):
-            assert moment(fast) == pytest.approx(moment(real), abs=0.06)
+        assert fast.mean() == pytest.approx(real.mean(), abs=0.06)
+        assert fast.var() == pytest.approx(real.var(), rel=0.06)
+        assert np.abs(fast).mean() == pytest.approx(np.abs(real).mean(), rel=0.03)
         both = [np.corrcoef(s[:, 0] ** 2, s[:, 1] ** 2)[0, 1] for s in (real, fast)]
         assert both[0] == pytest.approx(both[1], abs=0.06)
         assert both[0] > 0.05  # they share the query's length
