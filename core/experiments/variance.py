@@ -44,14 +44,18 @@ class VarianceLab:
     scaled: Variance
 
     @property
+    def largest(self) -> float:
+        """The size of the largest raw score."""
+        return float(np.abs(self.raw_scores).max())
+
+    @property
     def caption(self) -> str:
         """What the histograms show."""
-        largest = np.abs(self.raw_scores).max()
         return (
             f"{self.d_k} products, each of variance 1, add up: the raw scores have variance "
             f"{significant(self.raw.value, 3)} (95 % interval {significant(self.raw.low, 3)} to "
             f"{significant(self.raw.high, 3)}; exactly {self.d_k}), the largest of {self.raw_scores.size} "
-            f"is {significant(largest, 2)} in size. Divided by √{self.d_k} they have variance "
+            f"is {significant(self.largest, 2)} in size. Divided by √{self.d_k} they have variance "
             f"{fixed(self.scaled.value)}, whatever d_k is."
         )
 

@@ -67,6 +67,13 @@ def test_wide_scores_are_the_sum_of_the_heads_scores():
     assert "kite 0.526, because 0.259" in lab.row_caption(4)
 
 
+def test_one_head_follows_content_and_one_the_word_before():
+    narrow = width_lab(TWO.q, TWO.k, TWO.v, TWO.query_tokens, TWO.key_tokens).narrow.weights
+    before = narrow[:, np.arange(1, 7), np.arange(6)]  # each word's weight on the word before it
+    assert (before[1] > 0.89).all()
+    assert before[0].mean() < 0.4
+
+
 def test_multiply_adds_do_not_depend_on_the_heads():
     lab = cost_lab(128, 512)
     assert {(one.scores, one.blend) for one in lab.costs} == {(8_388_608, 8_388_608)}

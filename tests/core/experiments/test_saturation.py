@@ -6,6 +6,8 @@ import pytest
 from core.experiments.divisors import divisor_lab, divisors
 from core.experiments.rows import row_statistics, score_rows
 from core.experiments.saturation import gradient_curve, nudge_lab, saturation_lab
+from core.gradients import jacobian_norm
+from core.setup import Setup, run
 
 # d_k: variance, mean largest raw / scaled, median gradient raw / scaled, share of rows above 0.99
 EXPECTED = {
@@ -86,6 +88,26 @@ def test_nudge_caption_fits_other_rows(row, said):
 def test_divisors_on_the_example():
     weights = divisor_lab(example_row=IT, n_heads=1).example_weights[:, 1]
     np.testing.assert_allclose(weights, [0.854, 0.529, 0.990, 0.854, 0.529], atol=6e-4)
+
+
+def test_the_saturation_example_without_and_with_the_scale():
+    """Entries ±1, d_k = 64: scores 24 ... -16; 3 ... -2 when scaled."""
+    example = run(Setup(example="saturation", seq_len=6, d_k=64)).heads.head(0)
+    np.testing.assert_array_equal(example.scores[0], [24, 16, 8, 0, -8, -16])
+    weights = divisor_lab(64, n_heads=1, example_row=example.scores[0], example_d_k=64).example_weights
+    np.testing.assert_allclose(weights[0], [0.634, 0.233, 0.086, 0.032, 0.012, 0.004], atol=6e-4)
+    assert weights[2, 0] == pytest.approx(0.99966, abs=6e-6)
+    norms = jacobian_norm(weights)
+    assert norms[0] == pytest.approx(0.38, abs=5e-3)
+    assert norms[2] == pytest.approx(0.00067, abs=1e-5)
+    assert norms[0] / norms[2] == pytest.approx(570, rel=0.02)
+
+
+def test_no_divisor_changes_who_wins():
+    weights = divisor_lab(example_row=IT, n_heads=4).example_weights
+    order = np.argsort(IT, kind="stable")
+    assert (np.diff(weights[:, order], axis=1) >= 0).all()
+    assert (weights.argmax(axis=1) == 1).all()
 
 
 def test_divisors_on_random_rows():

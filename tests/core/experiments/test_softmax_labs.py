@@ -42,6 +42,20 @@ def test_hardness_sharpens_and_keeps_the_order(row, a, b):
     assert (np.diff(hard.weights[order]) >= -1e-15).all()
 
 
+def test_the_row_is_each_exp_over_their_sum():
+    exps = np.exp(IT)
+    assert exps[1] == pytest.approx(54.60, abs=5e-3)
+    assert exps.sum() == pytest.approx(63.90, abs=5e-3)
+    np.testing.assert_allclose(hardness_lab(IT, 1, WORDS).weights, exps / exps.sum())
+
+
+@given(SCORES, st.floats(0, 50))
+def test_a_row_is_a_distribution(row, multiplier):
+    weights = hardness_lab(row, multiplier).weights
+    assert (weights >= 0).all()
+    assert weights.sum() == pytest.approx(1)
+
+
 def test_a_hidden_key_stays_hidden_at_multiplier_0():
     np.testing.assert_allclose(hardness_lab(np.array([1.0, -np.inf, 2.0]), 0).weights, [0.5, 0, 0.5])
 

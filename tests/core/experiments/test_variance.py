@@ -31,6 +31,12 @@ def test_scaled_variance_is_the_raw_one_divided():
     np.testing.assert_allclose(lab.scaled_scores, lab.raw_scores / 8)
 
 
+def test_the_largest_score_grows_with_the_width():
+    largest = [variance_lab(d_k).largest for d_k in (4, 64, 1024)]
+    assert largest[0] < largest[1] / 2 < largest[2] / 4
+    assert variance_lab(4).largest == np.abs(variance_lab(4).raw_scores).max()
+
+
 def test_curve_follows_the_line():
     curve = variance_curve(seed=1)
     np.testing.assert_allclose(curve.raw[:, 0], curve.d_ks, rtol=0.15)
