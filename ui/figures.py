@@ -39,9 +39,10 @@ def histogram_pair(
         shares = np.histogram(values, edges)[0] / len(values)
         figure.add_bar(
             x=_f32((edges[:-1] + edges[1:]) / 2), y=_f32(shares), width=float(edges[1] - edges[0]), name=name,
-            marker=marker(theme, i), opacity=0.75, hovertemplate="%{x:.2f}: %{y:.1%}<extra>" + name + "</extra>",
+            marker=marker(theme, i), opacity=0.75,
+            hovertemplate="%{x:.2f}: %{y:.1%}<extra>" + name + "</extra>",
         )  # fmt: skip
-    figure.update_layout(barmode="overlay", bargap=0, yaxis_tickformat=".0%")
+    figure.update_layout(barmode="overlay", bargap=0, yaxis_tickformat=".0%", xaxis_range=[-limit, limit])
     spreads = " and ".join(
         f"{name} scores from {_text(values.min())} to {_text(values.max())} with variance "
         f"{_text(values.var(ddof=1))}"
@@ -87,7 +88,7 @@ def curves(
         figure.add_vline(x=marked_x, line={"color": INKS[theme].text, "width": 1, "dash": "dot"})
     figure.update_yaxes(range=_axis_range(y_range, log_y))
     if log_x:
-        figure.update_xaxes(type="log", tickvals=_f32(x[:: 1 if len(x) < 8 else 2]))
+        figure.update_xaxes(type="log", tickvals=_f32(x[:: -1 if len(x) < 8 else -2]))
     if log_y:
         figure.update_yaxes(type="log", dtick=_decades(list(series.values())), exponentformat="power")
     described = "; ".join(f"{name} from {_text(y[0])} to {_text(y[-1])}" for name, y in series.items())
@@ -151,13 +152,14 @@ def hull(
     ink = INKS[theme]
     figure = empty_figure(theme, axes[0], axes[1])
     closed = np.concatenate([polygon, polygon[:1]])
+    texts, sides = _shared_labels(points, labels)
     figure.add_scatter(
         x=_f32(closed[:, 0]), y=_f32(closed[:, 1]), mode="lines", fill="toself", name="hull of the values",
         line={"color": ink.grid, "width": 2}, fillcolor=faint(ink.series[0], 0.08), hoverinfo="skip",
     )  # fmt: skip
     figure.add_scatter(
         x=_f32(points[:, 0]), y=_f32(points[:, 1]), mode="markers+text", name="values",
-        text=_shared_labels(points, labels), textposition="top center", cliponaxis=False,
+        text=texts, textposition=sides, cliponaxis=False,
         marker={"color": ink.series[6], "size": _f32(8 + 24 * np.sqrt(weights)), "opacity": 0.7},
         hovertemplate="(%{x:.2f}, %{y:.2f})<extra></extra>",
     )  # fmt: skip
@@ -237,7 +239,7 @@ def heat_strip(
     _name_ticks(figure, col_labels)
     figure.update_yaxes(
         tickvals=_f32(np.arange(len(row_labels))), ticktext=[plain(label) for label in row_labels],
-        autorange="reversed", showgrid=False,
+        autorange="reversed", showgrid=False, zeroline=False,
     )  # fmt: skip
     figure.update_layout(title={"text": plain(title), "font": {"size": 14}}, height=90 + 26 * len(row_labels))
     empty = int(np.isnan(values).sum())
@@ -277,7 +279,9 @@ def _name_ticks(figure: go.Figure, labels: Sequence[str]) -> None:
     """Names under numbered places: equal names stay apart, as they would not on a category axis."""
     every = max(1, -(-len(labels) // MOST_NUMBERS))
     places = np.arange(0, len(labels), every)
-    figure.update_xaxes(tickvals=_f32(places), ticktext=[plain(labels[i]) for i in places], showgrid=False)
+    figure.update_xaxes(
+        tickvals=_f32(places), ticktext=[plain(labels[i]) for i in places], showgrid=False, zeroline=False
+    )
 
 
 def _write_nan(figure: go.Figure, values: np.ndarray) -> None:
@@ -303,16 +307,17 @@ def _cell(value: float, decimals: int) -> str:
     return "0" if value == 0 else f"{value:.{decimals}f}".replace("-", "−")
 
 
-def _shared_labels(points: np.ndarray, labels: Sequence[str]) -> list[str]:
-    """One text a place: words at the same point share the first one's."""
+def _shared_labels(points: np.ndarray, labels: Sequence[str]) -> tuple[list[str], list[str]]:
+    """One text a place, words at the same point share the first one's; and above or below in turn."""
     groups: dict[tuple[float, ...], list[int]] = {}
     for i, point in enumerate(points):
         groups.setdefault(tuple(point.tolist()), []).append(i)
-    texts = [""] * len(points)
-    for members in groups.values():
+    texts, sides = [""] * len(points), ["top center"] * len(points)
+    for place, members in enumerate(sorted(groups.values(), key=lambda group: tuple(points[group[0]]))):
         more = f" +{len(members) - 3}" if len(members) > 3 else ""
         texts[members[0]] = ", ".join(plain(labels[i]) for i in members[:3]) + more
-    return texts
+        sides[members[0]] = ("top center", "bottom center")[place % 2]
+    return texts, sides
 
 
 def _largest_parts(

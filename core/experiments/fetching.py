@@ -6,7 +6,7 @@ trainings run at once, each with its own random start; counted is how many get t
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,7 +64,7 @@ def fetch(
     n_runs: int = 200,
     n_steps: int = 300,
     every: int = 20,
-) -> Iterator[FetchingLab]:
+) -> Generator[FetchingLab, None, None]:
     """Train n_runs queries with and n_runs without the scale; yields every `every` steps and at the end."""
     check_size("d_k", d_k)
     check_size("n_steps", n_steps)

@@ -4,7 +4,7 @@ The backward pass is the one of core/gradients.py, written by hand; the task is 
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -117,7 +117,7 @@ class _Optimiser:
         return mean / (np.sqrt(square) + 1e-8)
 
 
-def train(training: Training, every: int = 10) -> Iterator[Progress]:
+def train(training: Training, every: int = 10) -> Generator[Progress, None, None]:
     """Train, and yield the progress every `every` steps and at the end. Stop by not asking for more.
 
     The same seed gives the same start and the same sequences, with and without the scale.
@@ -178,7 +178,7 @@ class TrainingLab:
         )
 
 
-def train_pair(first: Training, second: Training, every: int = 10) -> Iterator[TrainingLab]:
+def train_pair(first: Training, second: Training, every: int = 10) -> Generator[TrainingLab, None, None]:
     """Both trainings, in step with one another."""
     if first.n_steps != second.n_steps:
         raise ValueError(f"both must take as many steps, but they take {first.n_steps} and {second.n_steps}")
@@ -259,7 +259,7 @@ class Sweep:
         )
 
 
-def sweep(training: Training, rates: tuple[float, ...] | None = None) -> Iterator[Sweep]:
+def sweep(training: Training, rates: tuple[float, ...] | None = None) -> Generator[Sweep, None, None]:
     """Try each step size with and without the scale; yields after each."""
     rates = (ADAM_RATES if training.optimiser == "adam" else SGD_RATES) if rates is None else rates
     found = ((), ())

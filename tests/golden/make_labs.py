@@ -67,7 +67,11 @@ def backward(name: str, allowed: torch.Tensor | None) -> dict[str, np.ndarray]:
     d_output = torch.randn(output.shape, dtype=torch.float64)
     output.backward(d_output)
     inputs = {f"backward_{name}_{key}": x.detach().numpy() for key, x in tensors.items()}
-    gradients = {f"backward_{name}_d_{key}": x.grad.numpy() for key, x in (tensors | steps).items()}
+    gradients = {
+        f"backward_{name}_d_{key}": x.grad.numpy()
+        for key, x in (tensors | steps).items()
+        if x.grad is not None
+    }
     mask = {} if allowed is None else {f"backward_{name}_allowed": allowed.numpy()}
     return inputs | gradients | mask
 
@@ -151,4 +155,4 @@ def training(setup: Training) -> dict[str, np.ndarray]:
 
 
 if __name__ == "__main__":
-    np.savez_compressed(FILE, **cases())
+    np.savez_compressed(FILE, allow_pickle=False, **cases())

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -60,7 +61,7 @@ CHARTS = (histogram, curve, bars, losses, hull, stack, strip)
 def drawn(chart: figures.Chart, kind: str) -> list[dict]:
     """The traces of a kind as the browser receives them, arrays decoded."""
 
-    def decoded(value: object) -> object:
+    def decoded(value: Any) -> Any:
         if isinstance(value, dict) and set(value) >= {"bdata", "dtype"}:
             array = np.frombuffer(base64.b64decode(value["bdata"]), value["dtype"])
             shape = [int(n) for n in str(value.get("shape", len(array))).split(",")]
@@ -110,7 +111,7 @@ def test_loss_axis_spans_all_steps_from_the_start():
 def test_bars_keep_equal_names_apart():
     soft, hard = drawn(bars(), "bar")
     np.testing.assert_array_equal(soft["x"], [0, 1, 2, 3])
-    np.testing.assert_array_equal(soft["y"], np.float32([-0.25, 0.5, 0.001, 0]))
+    np.testing.assert_array_equal(soft["y"], np.array([-0.25, 0.5, 0.001, 0], np.float32))
     np.testing.assert_array_equal(hard["y"], np.zeros(4))
     assert soft["text"] == ["−0.25", "0.50", "<0.01", "0"]
     assert bars().figure.layout.xaxis.ticktext == ("The", "kite", "&lt;b&gt;fell&lt;/b&gt;", "The")

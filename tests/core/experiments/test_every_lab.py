@@ -4,6 +4,7 @@ import dataclasses
 import re
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,7 +41,7 @@ TWO = inputs(Setup(example="two_heads", n_heads=2))
 WORDS = inputs(Setup()).key_tokens
 
 # Everything that may follow a slider, at its start and at its largest.
-SLIDERS: dict[str, Callable[[], object]] = {
+SLIDERS: dict[str, Callable[[], Any]] = {
     "variance": variance.variance_lab,
     "variance, widest": lambda: variance.variance_lab(1024),
     "variance curve": variance.variance_curve,
@@ -77,7 +78,7 @@ SLIDERS: dict[str, Callable[[], object]] = {
         run(Setup(n_heads=2)).heads.output, inputs(Setup(n_heads=2)).w_o
     ),
 }
-BUTTONS = {
+BUTTONS: dict[str, Callable[[], Any]] = {
     "training": lambda: next(training.train_pair(*training.scale_pair(training.Training(4, n_steps=10)))),
     "controls": lambda: next(training.train_pair(*training.control_pair(training.Training(4, n_steps=10)))),
     "sweep": lambda: next(training.sweep(training.Training(4, n_steps=10))),
@@ -104,7 +105,7 @@ def test_a_lab_repeats_itself(name):
     assert _same(first, second)
 
 
-def _same(a: object, b: object) -> bool:
+def _same(a: Any, b: Any) -> bool:
     """Equal to the last bit, arrays and records included."""
     if dataclasses.is_dataclass(a):
         return all(_same(getattr(a, f.name), getattr(b, f.name)) for f in dataclasses.fields(a))

@@ -77,6 +77,7 @@ def test_the_lab_counts_its_variants():
 
 def test_padding_on_the_wrong_axis_hides_queries():
     hidden = allowed(Setup(mask="padding", n_pad=2))
+    assert hidden is not None
     found = {one.name: one for one in mask_lab(*INPUTS, hidden).variants}
     assert found["on the query axis"].dead_rows == (5, 6)
     assert (found["on the query axis"].leaked[:5] > 0).all()

@@ -9,6 +9,7 @@ import pytest
 from core.experiments import lookup
 from core.experiments.fetching import fetch
 from core.experiments.training import Training, control_pair, scale_pair, sweep, train, train_pair
+from core.gradients import attention_backward
 
 GOLDEN = dict(np.load(Path(__file__).parents[2] / "golden" / "labs.npz"))
 SEEDS = range(5)
@@ -101,6 +102,22 @@ def test_a_batch_holds_what_the_task_says():
     assert (batch.allowed.sum(axis=-1) == lookup.SEQ_LEN).all()
     assert batch.allowed[np.arange(50), 0, batch.asked].all()  # the symbol asked for stands in the sequence
     assert (batch.v[np.arange(50), batch.asked].argmax(axis=-1) == batch.answer).all()
+
+
+def test_the_dead_share_counts_wrong_rows_alone():
+    """Keys far apart: rows that look at the right key are as flat as those that look at a wrong one."""
+    batch = lookup.draw_batch(np.random.default_rng(0), 200)
+    queries = np.random.default_rng(1).permutation(np.eye(lookup.N_SYMBOLS))
+    queries[:16] = np.eye(lookup.N_SYMBOLS)[:16]  # half of the symbols ask for themselves
+    steps = lookup.forward(100 * queries, np.eye(lookup.N_SYMBOLS), batch, 1.0)
+    _, right, d_output = lookup.cross_entropy(steps.output, batch.answer)
+    gradients = attention_backward(steps, d_output, 1.0)
+    norms = np.linalg.norm(gradients.masked_scores[:, 0], axis=-1) * 200
+    wrong = steps.output[:, 0].argmax(axis=-1) != batch.answer
+    assert 0.2 < right < 0.9
+    assert lookup.dead_share(gradients, steps, batch.answer) == (norms[wrong] < 1e-3).mean()
+    assert (norms[wrong] < 1e-3).mean() < (norms < 1e-3).mean()
+    assert lookup.dead_share(gradients, steps, steps.output[:, 0].argmax(axis=-1)) == 0.0
 
 
 def test_all_weight_on_the_right_key_gives_the_best_loss():
