@@ -189,14 +189,17 @@ class DoublingLab:
                 f"{'exactly doubled' if self.follows('output') else 'not doubled'}: step 4 is a plain "
                 "matrix product."
             )
-        top, sharper = np.nanmax(self.before.weights), np.nanmax(self.after.weights)
-        return (
-            f"{self.doubled.upper()} doubled: every score is "
-            f"{'exactly doubled' if self.follows('scores') else 'not doubled'} (step 1 is a matrix "
-            f"product), the weights are not: they sharpen, the largest from {weight(top)} to "
-            f"{weight(sharper)}, and the output moves by up to {significant(self.moved('output'))}. Softmax "
-            "is not linear."
+        before, after = (float(np.nanmean(steps.weights.max(axis=-1))) for steps in (self.before, self.after))
+        follows = "exactly doubled" if self.follows("scores") else "not doubled"
+        weights = (
+            f"the weights are not: they sharpen, the largest of a row from {weight(before)} to "
+            f"{weight(after)} on average, and the output moves by up to "
+            f"{significant(self.moved('output'))}. Softmax is not linear."
+            if self.moved("weights") > 0
+            else "yet no weight moves here: the scores of each row are equal, or one key is left."
         )
+        name = self.doubled.upper()
+        return f"{name} doubled: every score is {follows} (step 1 is a matrix product), {weights}"
 
     @property
     def note(self) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.attention import softmax
-from core.experiments.prose import Table, fixed, percent, significant
+from core.experiments.prose import Table, fixed, percent, significant, weight
 from core.experiments.rows import RowStatistics, check_size, row_statistics, score_rows
 
 
@@ -44,14 +44,17 @@ class DivisorLab:
     def caption(self) -> str:
         """What the table shows."""
         right, all_of_it, none = self.rows[:3]
+        even = all_of_it.mean_largest < 1.5 / self.n_keys
+        near = (
+            f", near the even share of {weight(1 / self.n_keys)}: hardly anything is chosen" if even else ""
+        )
         return (
             f"At d_k = {self.d_k}: √d_k leaves variance {fixed(right.score_variance)} and a mean largest "
             f"weight of {fixed(right.mean_largest)} among {self.n_keys} keys. No divisor: "
             f"{significant(none.score_variance, 3)} and {fixed(none.mean_largest)}, "
             f"{percent(none.share_dead)} of rows dead. Dividing by d_k, or by √d_k twice, which is the "
-            f"same: {significant(all_of_it.score_variance, 2)} and {fixed(all_of_it.mean_largest)}, so near "
-            f"even ({fixed(1 / self.n_keys)} each) that hardly anything is chosen. None of them changes "
-            "which key wins a row." + self._about_heads()
+            f"same: {significant(all_of_it.score_variance)} and {fixed(all_of_it.mean_largest)}{near}. None "
+            "of them changes which key wins a row." + self._about_heads()
         )
 
     def _about_heads(self) -> str:

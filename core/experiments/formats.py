@@ -113,10 +113,12 @@ class FormatsLab:
                 "none does"
             )
         worst = max(self.results, key=lambda r: r.error)
-        return (
-            f"{bare}; the largest error is {significant(worst.error)}, in {worst.name}. "
-            f"The largest whole number with a finite exp: {limits}."
+        error = (
+            f"the largest error is {significant(worst.error)}, in {worst.name}"
+            if worst.error
+            else "all formats agree exactly"
         )
+        return f"{bare}; {error}. The largest whole number with a finite exp: {limits}."
 
     @property
     def table(self) -> Table:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.attention import blend, softmax
-from core.experiments.prose import fixed, significant, weight
+from core.experiments.prose import counted, fixed, significant, weight
 from core.experiments.rows import entropy_bits
 
 
@@ -17,6 +17,7 @@ class HardnessLab:
     multiplier: float
     weights: np.ndarray  # (n_k,) at this multiplier
     usual: np.ndarray  # (n_k,) at multiplier 1
+    visible: np.ndarray  # (n_k,) bool: False for a masked key
     key_tokens: tuple[str, ...]
 
     @property
@@ -28,14 +29,15 @@ class HardnessLab:
     def caption(self) -> str:
         """What the bars show."""
         top = int(self.weights.argmax())
-        among = f"{significant(2**self.entropy)} of {len(self.weights)} keys effectively share the row"
+        keys = counted(int(self.visible.sum()), "key")
+        among = f"{significant(2**self.entropy)} of {keys} effectively share the row"
         if self.multiplier == 0:
-            return f"Multiplier 0: every score is 0, so each key gets {weight(self.weights[0])}; {among}."
+            return f"Multiplier 0: every score is 0, so each key gets {weight(self.weights[top])}; {among}."
         return (
             f"Scores times {self.multiplier:g}: {self.key_tokens[top]} gets {weight(self.weights[top])} "
             f"(times 1: {weight(self.usual[top])}), the smallest weight is "
-            f"{significant(self.weights.min())}; {among}. The scores keep their order; only how hard the "
-            "choice is changes."
+            f"{significant(self.weights[self.visible].min())}; {among}. The scores keep their order; only "
+            "how hard the choice is changes."
         )
 
     @property
@@ -57,7 +59,7 @@ def hardness_lab(
     visible = np.isfinite(scaled_row)  # 0 × -inf would be NaN: a hidden key stays hidden
     row = np.where(visible, multiplier * np.where(visible, scaled_row, 0.0), scaled_row)
     return HardnessLab(
-        multiplier, softmax(row[None])[0], softmax(scaled_row[None])[0], _names(row, key_tokens)
+        multiplier, softmax(row[None])[0], softmax(scaled_row[None])[0], visible, _names(row, key_tokens)
     )
 
 
@@ -131,11 +133,18 @@ class AxisLab:
         """What the sums show."""
         rows, columns = self.row_sums[1], self.column_sums[0]
         top = int(columns.argmax())
-        return (
-            f"By row every row sums to 1, and a popular key may collect more than 1: {self.key_tokens[top]} "
-            f"gets {fixed(columns[top])} in all. By column every column sums to 1, and the rows sum to "
-            f"anything from {fixed(rows.min())} to {fixed(rows.max())}: some queries get more than a whole "
-            "blend, some less."
+        collected = f"{self.key_tokens[top]} collects most, {fixed(columns[top])} in all"
+        by_row = f"By row every row sums to 1; {collected}. "
+        if len(rows) == 1:
+            return (
+                by_row
+                + f"With one query each column is one number, so by column each weight is 1: {fixed(rows[0])}."
+            )
+        if np.allclose(rows, 1):
+            return by_row + "By column every column sums to 1, and here the rows happen to as well."
+        return by_row + (
+            f"By column every column sums to 1, and the rows sum to anything from {fixed(rows.min())} to "
+            f"{fixed(rows.max())}: some queries get more than a whole blend, some less."
         )
 
     @property
@@ -175,11 +184,9 @@ class SoftHardLab:
         )
         if np.isnan(self.hard_slopes).any():
             return soft + (
-                "Hard: two keys tie for the largest score, so the output jumps at the smallest nudge: no "
-                f"slope. Away from the tie all {len(self.hard_slopes)} slopes are 0."
+                f"Hard: {int(np.isnan(self.hard_slopes).sum())} keys tie for the largest score, or nearly, "
+                "so a nudge makes the output jump: no slope there. Away from a tie every slope is 0."
             )
-        if self.hard_slopes.any():
-            return soft + "Hard: the output moves."
         return soft + (
             f"Hard: the output is {fixed(self.hard_output)}, the winner's value, and all "
             f"{len(self.hard_slopes)} slopes are exactly 0: no nudge tells the model which way to move."

@@ -7,6 +7,7 @@ import numpy as np
 from core.attention import AttentionSteps, attention
 from core.checks import ShapeError
 from core.experiments.prose import Table, count, fixed, significant, weight
+from core.experiments.splitting import ONE_HEAD
 from core.heads import merge_heads
 
 
@@ -47,6 +48,10 @@ class WidthLab:
         """What the maps show."""
         wide, narrow = self.pairs_above()
         difference = self.score_difference
+        if len(self.narrow.scores) == 1:
+            return (
+                f"One head is the wide head itself (largest difference {significant(difference)}). {ONE_HEAD}"
+            )
         return (
             f"The wide head's scores are the sum of the {len(self.narrow.scores)} heads' scores (largest "
             f"difference {significant(difference)}); the weights are not. Word pairs with a weight above "

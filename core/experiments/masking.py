@@ -7,7 +7,7 @@ import numpy as np
 
 from core.attention import blend, mask, scale, score, softmax
 from core.checks import check_allowed
-from core.experiments.prose import fixed, percent, significant
+from core.experiments.prose import counted, fixed, percent, significant
 
 MaskedWeights = Callable[[np.ndarray, np.ndarray], np.ndarray]  # scaled scores, allowed -> weights
 
@@ -75,13 +75,18 @@ class MaskVariant:
         if sums.size and not np.allclose(sums, 1):
             parts.append(f"rows sum to {fixed(sums.min())} … {fixed(sums.max())}")
         if self.dead_rows:
-            parts.append(f"{len(self.dead_rows)} of {len(self.row_sums)} rows are NaN, with nothing left")
-        parts.append(
-            "the output is the right one"
-            if self.error == 0 and not self.dead_rows
-            else f"the output is off by up to {significant(self.error)}"
-        )
+            n_rows = len(self.row_sums)
+            parts.append(f"{len(self.dead_rows)} of {counted(n_rows, 'row')} NaN, with nothing left")
+        if len(self.dead_rows) < len(self.row_sums):
+            parts.append(self._about_the_output())
         return "; ".join(parts) + "."
+
+    def _about_the_output(self) -> str:
+        """Right or off, over the rows that are numbers."""
+        which = "the output of the other rows" if self.dead_rows else "the output"
+        return (
+            f"{which} is right" if self.error == 0 else f"{which} is off by up to {significant(self.error)}"
+        )
 
 
 def _share(value: float) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.attention import attention
-from core.experiments.prose import weight
+from core.experiments.prose import counted, weight
 
 
 def parse_flips(text: str, n_q: int, n_k: int) -> frozenset[tuple[int, int]]:
@@ -45,14 +45,15 @@ class PaintedLab:
         dead = np.flatnonzero(~self.allowed.any(axis=-1))
         alone = np.flatnonzero(self.allowed.sum(axis=-1) == 1)
         parts = [
-            f"{self.n_flips} cells painted; {int(self.allowed.sum())} of {self.allowed.size} are allowed"
+            f"{counted(self.n_flips, 'cell')} painted; {int(self.allowed.sum())} of {self.allowed.size} are "
+            "allowed"
         ]
         if hidden[~np.isnan(hidden)].size:
             parts.append(f"the largest hidden weight is {weight(hidden[~np.isnan(hidden)].max())}")
         if alone.size:
-            parts.append(f"{alone.size} rows have one key left, which gets exactly 1")
+            parts.append(f"in {counted(alone.size, 'row')} one key is left and gets exactly 1")
         if dead.size:
-            parts.append(f"{dead.size} rows have none left and are NaN")
+            parts.append(f"in {counted(dead.size, 'row')} none is left: NaN")
         return "; ".join(parts) + "."
 
     @property

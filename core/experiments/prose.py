@@ -21,7 +21,7 @@ def significant(value: float, digits: int = 2) -> str:
         return "0"
     mantissa, power = f"{value:.{digits - 1}e}".split("e")
     exponent = int(power)
-    if exponent < -4 or exponent > 8:
+    if exponent < -4 or exponent > 5:
         text = f"{mantissa}×10{str(exponent).translate(_SUPERSCRIPTS)}"
     else:
         decimals = 0 if value.is_integer() else max(0, digits - 1 - exponent)
@@ -50,6 +50,11 @@ def percent(share: float) -> str:
 def count(value: int) -> str:
     """A whole number, its thousands set apart."""
     return f"{value:,}".replace(",", NARROW_SPACE)
+
+
+def counted(n: int, noun: str) -> str:
+    """1 row, 2 rows."""
+    return f"{count(n)} {noun}{'' if n == 1 else 's'}"
 
 
 def times(ratio: float) -> str:

@@ -6,8 +6,10 @@ import numpy as np
 
 from core.attention import AttentionSteps, attention
 from core.checks import ShapeError
-from core.experiments.prose import significant
+from core.experiments.prose import listed, significant
 from core.heads import merge_heads, split_heads
+
+ONE_HEAD = "With one head, or one word, there is nothing to mix up: choose two heads or more."
 
 
 def split_without_transpose(x: np.ndarray, n_heads: int) -> np.ndarray:
@@ -33,7 +35,7 @@ class SplitLab:
 
     right: AttentionSteps  # (h, T, ...)
     wrong: AttentionSteps  # (h, T, ...), the same shapes
-    right_origins: np.ndarray  # (h, T, d_k): the word each element of q came from
+    right_origins: np.ndarray  # (h, T, d_k): the word each element of k came from
     wrong_origins: np.ndarray  # (h, T, d_k)
 
     @property
@@ -51,8 +53,9 @@ class SplitLab:
     def caption(self) -> str:
         """What the colours and the error show."""
         h, seq_len, d_k = self.wrong_origins.shape
-        inside = sorted({int(word) for word in self.wrong_origins[0, 1]}) if seq_len > 1 else [0]
-        words = " and ".join(f"word {word}" for word in inside)
+        if not self.mixed_rows:
+            return f"Both have shape ({h}, {seq_len}, {d_k}) and are the same. {ONE_HEAD}"
+        words = listed([f"word {word}" for word in sorted({int(word) for word in self.wrong_origins[0, 1]})])
         return (
             f"Both have shape ({h}, {seq_len}, {d_k}) and neither raises an error. By the bare reshape "
             f"{self.mixed_rows} of {h * seq_len} rows hold elements of another word (head 0, row 1: "
@@ -73,7 +76,7 @@ def split_lab(q: np.ndarray, k: np.ndarray, v: np.ndarray, n_heads: int) -> Spli
     right, wrong = (
         attention(*(cut(x, n_heads) for x in (q, k, v))) for cut in (split_heads, split_without_transpose)
     )
-    origin = origins(*q.shape)
+    origin = origins(*k.shape)
     return SplitLab(right, wrong, split_heads(origin, n_heads), split_without_transpose(origin, n_heads))
 
 
@@ -100,6 +103,8 @@ class MergeLab:
     def caption(self) -> str:
         """What the colours and the error show."""
         misplaced = round(self.misplaced * self.right.size)
+        if not misplaced:
+            return f"Both have shape {self.right.shape} and are the same. {ONE_HEAD}"
         return (
             f"Both have shape {self.right.shape} and neither raises an error. Without the transpose "
             f"{misplaced} of {self.right.size} elements stand in another word's row; the output is off by "
@@ -148,6 +153,8 @@ class LoopLab:
     def caption(self) -> str:
         """What was compared."""
         h, seq_len, _ = self.loop.shape
+        if h == 1:
+            return f"One head: a loop of one turn (difference {significant(self.difference)}). {ONE_HEAD}"
         return (
             f"A loop over {h} heads and one batched product give the same output: the largest difference is "
             f"{significant(self.difference)}. Without the transpose the product runs over the wrong axes: "

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,7 +41,7 @@ def texts(setup: Setup) -> list[str]:
     names = given.key_tokens
     visible = np.ones(steps.scores.shape, dtype=bool) if hidden is None else hidden
     blend = blending.blend_lab(steps, last, given.query_tokens[last], names, given.value_channels)
-    labs = [
+    labs: list[Any] = [
         blend,
         blending.hull_lab(blend),
         blending.doubling_lab(steps, "v", hidden),

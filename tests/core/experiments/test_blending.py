@@ -90,6 +90,12 @@ def test_doubling_q_or_k_doubles_the_scores_but_not_the_weights(name):
     assert lab.after.weights[4, 1] == pytest.approx(0.990, abs=5e-4)
 
 
+def test_doubling_equal_scores_moves_no_weight():
+    steps = run(Setup(example="equal_keys")).heads.head(0)
+    assert "no weight moves here" in doubling_lab(steps, "q").caption
+    assert "on average" in doubling_lab(KITE, "q").caption
+
+
 def test_doubling_under_a_mask_keeps_the_mask():
     steps = attention(KITE.q, KITE.k, KITE.v, causal(7))
     lab = doubling_lab(steps, "v", causal(7))

@@ -18,9 +18,9 @@ def test_the_wrong_reshape_has_the_right_shape_and_the_wrong_content():
     lab = split_lab(*FLAT, 2)
     assert lab.wrong.q.shape == lab.right.q.shape == (2, 7, 4)
     assert lab.weights_error == pytest.approx(0.92, abs=5e-3)
-    np.testing.assert_array_equal(lab.right.q, TWO.q)
+    np.testing.assert_array_equal(lab.right.k, TWO.k)
     # Head 0, row 1 of the wrong one is the second half of word 0.
-    np.testing.assert_array_equal(lab.wrong.q[0, 1], FLAT[0][0, 4:])
+    np.testing.assert_array_equal(lab.wrong.k[0, 1], FLAT[1][0, 4:])
     assert (lab.wrong_origins[0, 1] == 0).all()
     assert (lab.right_origins == np.arange(7)[None, :, None]).all()
     assert lab.mixed_rows == 12
@@ -38,6 +38,16 @@ def test_one_head_is_cut_right_either_way():
     lab = split_lab(*FLAT, 1)
     assert lab.weights_error == 0
     assert lab.mixed_rows == 0
+    assert "choose two heads" in lab.caption
+    q, k, v = TWO.q[:1], TWO.k[:1], TWO.v[:1]
+    others = loop_lab(q, k, v), merge_lab(v), width_lab(q, k, v, TWO.query_tokens, TWO.key_tokens)
+    assert all("choose two heads" in other.caption for other in others)
+
+
+def test_one_query_still_shows_the_keys_mixed_up():
+    one = inputs(Setup(example="needle", seq_len=8, n_heads=2))
+    lab = split_lab(*(merge_heads(x) for x in (one.q, one.k, one.v)), 2)
+    assert lab.mixed_rows == 14
 
 
 def test_a_missing_transpose_at_the_merge():

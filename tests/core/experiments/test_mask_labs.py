@@ -127,7 +127,7 @@ def test_a_painted_mask_is_attended_with():
     np.testing.assert_array_equal(lab.allowed, expected)
     np.testing.assert_array_equal(lab.weights, attention(*INPUTS, expected).weights)
     assert np.isnan(lab.weights[0]).all()
-    assert "1 rows have none left and are NaN" in lab.caption
+    assert "in 1 row none is left: NaN" in lab.caption
 
 
 def test_painting_without_a_mask_starts_from_everything():

@@ -57,7 +57,9 @@ def test_a_row_is_a_distribution(row, multiplier):
 
 
 def test_a_hidden_key_stays_hidden_at_multiplier_0():
-    np.testing.assert_allclose(hardness_lab(np.array([1.0, -np.inf, 2.0]), 0).weights, [0.5, 0, 0.5])
+    lab = hardness_lab(np.array([1.0, -np.inf, 2.0]), 0)
+    np.testing.assert_allclose(lab.weights, [0.5, 0, 0.5])
+    assert "of 2 keys" in lab.caption
 
 
 @pytest.mark.parametrize("multiplier", [-1, math.inf, math.nan])
@@ -88,7 +90,14 @@ def test_row_and_column_sums():
     np.testing.assert_allclose(columns[1], 1)
     np.testing.assert_allclose(rows[1], [1.01, 1.43, 0.48, 1.45, 1.06, 1.28, 0.29], atol=5e-3)
     assert columns[0][1] == pytest.approx(3.52, abs=5e-3)
-    assert "kite gets 3.52" in lab.caption
+    assert "kite collects most, 3.52 in all" in lab.caption
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"), [(np.zeros((1, 3)), "With one query"), (np.zeros((3, 3)), "happen to")]
+)
+def test_axis_caption_fits_other_scores(scores, said):
+    assert said in axis_lab(scores).caption
 
 
 def test_soft_and_hard_slopes_of_the_example():
@@ -108,7 +117,7 @@ def test_soft_slopes_are_those_that_are_measured():
 def test_at_a_tie_the_hard_choice_jumps_and_has_no_slope():
     lab = soft_hard_lab(np.array([1.0, 1.0, 0.0]), np.array([[0.0], [5.0], [9.0]]))
     assert np.isnan(lab.hard_slopes).tolist() == [True, True, False]
-    assert "jumps" in lab.caption
+    assert "2 keys tie" in lab.caption
 
 
 def test_hard_output_is_the_winners_value():
