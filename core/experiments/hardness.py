@@ -136,10 +136,7 @@ class AxisLab:
         collected = f"{self.key_tokens[top]} collects most, {fixed(columns[top])} in all"
         by_row = f"By row every row sums to 1; {collected}. "
         if len(rows) == 1:
-            return (
-                by_row
-                + f"With one query each column is one number, so by column each weight is 1: {fixed(rows[0])}."
-            )
+            return f"{by_row}With one query each weight by column is 1: the row sums to {fixed(rows[0])}."
         if np.allclose(rows, 1):
             return by_row + "By column every column sums to 1, and here the rows happen to as well."
         return by_row + (
