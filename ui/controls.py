@@ -135,9 +135,9 @@ def _edit(setup: Setup, arrays: Inputs, selection: Selection) -> None:
     value_channel = min(selection.channel, len(arrays.value_channels) - 1)
     query, key = arrays.query_tokens[row], arrays.key_tokens[col]
     name, value_name = arrays.channels[channel], arrays.value_channels[value_channel]
-    _number(f"Q[{query}, {name}]", setup, "q", arrays.q, (head, row, channel))
-    _number(f"K[{key}, {name}]", setup, "k", arrays.k, (head, col, channel))
-    _number(f"V[{key}, {value_name}]", setup, "v", arrays.v, (head, col, value_channel))
+    _number(f"Q: {literal(query)}, {literal(name)}", setup, "q", arrays.q, (head, row, channel))
+    _number(f"K: {literal(key)}, {literal(name)}", setup, "k", arrays.k, (head, col, channel))
+    _number(f"V: {literal(key)}, {literal(value_name)}", setup, "v", arrays.v, (head, col, value_channel))
 
 
 def _number(label: str, setup: Setup, tensor: str, array: Any, cell: tuple[int, int, int]) -> None:
@@ -148,7 +148,7 @@ def _number(label: str, setup: Setup, tensor: str, array: Any, cell: tuple[int, 
     def keep() -> None:
         keep_edit(setup, tensor, *cell, st.session_state[key])
 
-    st.number_input(literal(label), -99.0, 99.0, step=1.0, format="%g", key=key, on_change=keep)
+    st.number_input(label, -99.0, 99.0, step=1.0, format="%g", key=key, on_change=keep)
 
 
 def keep_edit(setup: Setup, tensor: str, head: int, row: int, channel: int, value: float) -> None:

@@ -14,11 +14,10 @@ from core.readouts import count_moved
 from ui import controls, text
 from ui.matrix import MAX_HEIGHT, Matrix, show_matrices
 from ui.tensors import (
-    MOST_RUNG_ROWS,
-    MOST_RUNG_WIDTH,
     TENSORS,
     all_heads,
     leak_strips,
+    rung_corner,
 )
 from ui.view import View
 
@@ -151,7 +150,8 @@ def addresses(view: View) -> None:
     names = ("(B, T, d_model)", "(B, T, h, d_k)", "(B, h, T, d_k)")
     places = address(view.selection.row, packed, n_heads * d_k, n_heads)
     st.markdown(text.table(["shape", "index"], list(zip(names, places, strict=True))))
-    if view.channel >= MOST_RUNG_WIDTH or view.selection.row >= MOST_RUNG_ROWS // n_heads:
+    n_rows, width = rung_corner(view)
+    if view.selection.row >= n_rows or view.channel >= width:
         st.caption("The selected number lies outside the corner that is drawn.")
 
 

@@ -180,14 +180,19 @@ def leak_strips(view: View, leaks: Mapping[str, np.ndarray]) -> Matrix:
 
 
 MOST_RUNG_ROWS = 16  # rows drawn of the rungs that have one row for each position and head
-MOST_RUNG_WIDTH = 4  # channels drawn of each head
+MOST_RUNG_COLUMNS = 16  # columns drawn of the rungs that have all heads side by side
+
+
+def rung_corner(view: View) -> tuple[int, int]:
+    """How many words, and how many channels of each head, the rungs draw."""
+    n_heads, n_q, d_k = view.inputs.q.shape
+    return min(n_q, max(2, MOST_RUNG_ROWS // n_heads)), min(d_k, MOST_RUNG_COLUMNS // n_heads)
 
 
 def rungs(view: View) -> list[Matrix]:
     """Q on its way into the heads and back, every element coloured by the word that it belongs to."""
-    n_heads, d_k = view.setup.n_heads, view.setup.d_k
-    n_rows = max(2, min(view.inputs.q.shape[-2], MOST_RUNG_ROWS // n_heads))
-    width = min(d_k, MOST_RUNG_WIDTH)
+    n_heads = view.setup.n_heads
+    n_rows, width = rung_corner(view)
     # The corner that is drawn is a tensor of its own: fewer words and channels, the same heads.
     corner = merge_heads(view.inputs.q[None, :, :n_rows, :width])
     words, heads = view.inputs.query_tokens[:n_rows], range(n_heads)
@@ -217,7 +222,7 @@ def _rung(rung: Rung, number: int, shape: str, rows: Sequence[str], columns: Seq
         col_axis="packed channel" if number in (0, 3) else "rung channel",
         colours="origin",
         decimals=1,
-        place=divmod(number, 4),
+        place=(0, number),
         shape=shape,
     )
 

@@ -3,13 +3,14 @@
 
 const FADE = 240; // milliseconds from an old colour to the new one
 const SEND_AFTER = 120; // milliseconds of rest after an arrow key
-const STATUS = 24; // height of the line under the matrices
+const LOST_AFTER = 10_000; // milliseconds without an answer: the message will not get one
+const FOOT = 24; // height of the line of words under the matrices
 
-const boards = new Set(); // every board on the page: what is pointed at is lit on all of them
 const boardOf = new WeakMap();
+const boards = new Set(); // those on the page: what is pointed at is lit on all of them
 const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
 
-const STEPS_BY_KEY = {
+const STEPS_OF_KEYS = {
   ArrowUp: [-1, 0],
   ArrowDown: [1, 0],
   ArrowLeft: [0, -1],
@@ -22,36 +23,37 @@ const STEPS_BY_KEY = {
 
 class Board {
   constructor(root) {
-    this.root = element("div", "board", root);
-    this.root.setAttribute("role", "group");
+    this.root = element("div", "board", root, { role: "group" });
     this.scroller = element("div", "scroller", this.root);
     this.stage = element("div", "stage", this.scroller);
-    this.layers = ["colours", "ink", "light"].map((name) => new Brush(element("canvas", name, this.stage)));
-    this.status = element("div", "status", this.root);
-    this.notes = element("div", "notes", this.root);
-    this.live = element("div", "live", this.root);
-    this.live.setAttribute("aria-live", "polite");
+    this.colours = new Brush(element("canvas", "", this.stage));
+    this.ink = new Brush(element("canvas", "", this.stage));
+    this.light = new Brush(element("canvas", "", this.stage));
+    this.foot = element("div", "foot", this.root);
+    this.status = element("span", "status", this.foot);
+    this.notes = element("span", "notes", this.foot);
+    this.live = element("div", "live", this.root, { "aria-live": "polite" });
     this.views = new Map();
     this.selected = {};
-    this.sent = 0; // number of the last message to Python
-    this.pick = null; // what that message and later ones must still say
-    this.edits = [];
     this.updates = 0;
+    this.sent = 0; // the number of the last message to Python, and what has no answer yet:
+    this.pick = null;
+    this.edits = [];
     this.watch = new ResizeObserver(() => this.resize());
   }
 
   // --- from Python ---
 
+  // data-painted counts the payloads whose picture stands; data-settled those whose colours have also faded.
   update(data, send) {
-    this.attach();
     this.send = send;
     this.data = data;
-    this.root.setAttribute("aria-label", data.label);
-    this.hear(data);
     this.theme = readTheme(this.root);
+    setAttributes(this.root, { "aria-label": data.label });
+    this.hear(data);
     const fading = this.receive(data.matrices);
-    this.layOut();
-    this.paintAll();
+    this.attach();
+    this.redraw();
     this.updates += 1;
     this.root.dataset.painted = this.updates;
     if (fading) this.fade();
@@ -62,25 +64,30 @@ class Board {
   // Take over Python's selection, unless Python has not heard of the reader's last one yet.
   hear({ answered, selected }) {
     if (this.updates === 0) this.sent = answered;
-    this.edits = this.edits.filter((edit) => edit.n > answered);
-    if (answered < this.sent) return;
-    this.pick = null;
+    if (answered < this.sent && performance.now() - this.sentAt < LOST_AFTER) return;
+    const edited = this.edits.at(-1);
     this.selected = selected;
+    this.pick = null;
+    this.edits = [];
+    this.reread = edited?.id;
   }
 
   // Hand each matrix its numbers. -> whether colours shall fade
   receive(matrices) {
-    const same = this.mode === this.theme.mode;
+    const repaint = calm.matches || this.mode !== this.theme.mode;
     this.mode = this.theme.mode;
     const ids = new Set(matrices.map(({ id }) => id));
-    for (const [id, view] of this.views) if (!ids.has(id)) this.drop(id, view);
+    for (const id of this.views.keys()) if (!ids.has(id)) this.drop(id);
     for (const data of matrices) {
       if (!this.views.has(data.id)) this.add(data.id);
       this.views.get(data.id).receive(data, this.mode);
     }
-    const views = [...this.views.values()];
-    if (!same || calm.matches) for (const view of views) view.settle();
-    return views.map((view) => view.startFade()).some(Boolean);
+    if (this.editor && !this.editor.view.contains(...this.editor.cell)) this.closeEditor();
+    return this.all().map((view) => (repaint ? view.settle() : view.startFade())).some(Boolean);
+  }
+
+  all() {
+    return [...this.views.values()];
   }
 
   add(id) {
@@ -89,7 +96,10 @@ class Board {
     this.listen(view);
   }
 
-  drop(id, view) {
+  drop(id) {
+    const view = this.views.get(id);
+    if (lights.view === view) lights.clear();
+    if (this.editor?.view === view) this.closeEditor();
     view.remove();
     this.views.delete(id);
   }
@@ -100,13 +110,14 @@ class Board {
     if (boards.has(this)) return;
     boards.add(this);
     this.watch.observe(this.root);
-    document.fonts.ready.then(() => this.redraw());
+    if (document.fonts.status !== "loaded") document.fonts.ready.then(() => this.fontsCame());
   }
 
   // Streamlit also ends an update that a newer one has overtaken: only the last one's end counts.
   release(update) {
     if (update !== this.updates) return;
-    this.flush();
+    clearTimeout(this.timer);
+    if (lights.board === this) lights.clear();
     boards.delete(this);
     this.watch.disconnect();
   }
@@ -115,88 +126,107 @@ class Board {
     if (this.root.clientWidth !== this.width || window.devicePixelRatio !== this.ratio) this.redraw();
   }
 
-  redraw() {
-    if (!boards.has(this)) return;
-    this.layOut();
-    this.paintAll();
+  fontsCame() {
+    known.clear();
+    this.redraw();
   }
 
   // --- drawing ---
 
-  layOut() {
+  redraw() {
     this.width = this.root.clientWidth;
     this.ratio = window.devicePixelRatio;
-    const views = [...this.views.values()];
-    const { family } = this.theme;
-    for (const view of views) view.measure(family);
-    this.plan = arrange(views, this.width, this.data.maxHeight - STATUS, 1 / this.ratio);
-    const { width, height, boxes } = this.plan;
-    Object.assign(this.stage.style, { width: `${width}px`, height: `${height}px` });
-    for (const view of views) {
-      view.stand(boxes.get(view), family);
-      view.label();
-      view.describe(this.selected);
-    }
-    this.tellNotes(views);
+    if (!this.width) return; // in a closed tab or expander: drawn when it opens
+    this.layOut();
+    this.paint();
   }
 
-  tellNotes(views) {
+  layOut() {
+    const phone = window.innerWidth < PHONE;
+    this.foot.classList.toggle("narrow", phone);
+    this.tellNotes();
+    for (const view of this.all()) view.measure(this.theme.family);
+    const maxHeight = this.data.maxHeight - FOOT;
+    this.plan = arrange(this.all(), { width: this.width, maxHeight, pixel: 1 / this.ratio, phone });
+    const { width, height, boxes } = this.plan;
+    Object.assign(this.stage.style, { width: `${width}px`, height: `${height}px` });
+    for (const [view, box] of boxes) {
+      view.stand(box, this.theme.family);
+      view.label();
+    }
+    this.describe();
+  }
+
+  describe() {
+    for (const view of this.all()) view.describe(this.selected);
+    if (this.reread) this.announce(this.views.get(this.reread));
+    this.reread = null;
+  }
+
+  announce(view) {
+    const cell = view?.cellOf(this.selected);
+    if (cell) setText(this.live, view.announcement(cell));
+  }
+
+  tellNotes() {
     const notes = [];
-    if (views.some((view) => view.changed?.includes(1))) notes.push("\u25e5 changed by your edits");
-    if (views.some((view) => view.editable)) notes.push("double-click or Enter edits a cell");
+    if (this.all().some(({ changed }) => changed?.includes(1))) notes.push("\u25e5 changed by edits");
+    if (this.all().some(({ editable }) => editable)) notes.push("double-click or Enter edits");
     setText(this.notes, notes.join(" \u00b7 "));
   }
 
-  paintAll() {
-    for (const layer of this.layers) this.sheet(layer);
-    for (const view of this.views.values()) {
-      paintColours(this.layers[0], view);
-      paintInk(this.layers[1], view, this.theme);
-    }
+  paint() {
+    this.paintColours();
+    this.start(this.ink);
+    for (const view of this.all()) paintInk(this.ink, view, this.theme);
     this.paintLight();
   }
 
-  sheet(layer) {
-    layer.start(this.plan.width, this.plan.height, this.ratio, this.theme.family);
+  start(brush) {
+    brush.start(this.plan.width, this.plan.height, this.ratio, this.theme.family);
+  }
+
+  paintColours() {
+    this.start(this.colours);
+    for (const view of this.all()) paintColours(this.colours, view);
   }
 
   paintLight() {
-    const light = this.layers[2];
-    this.sheet(light);
-    for (const view of this.views.values()) paintLight(light, view, this.theme, this.selected, lights.now);
+    if (!this.width) return;
+    this.start(this.light);
+    for (const view of this.all()) paintLight(this.light, view, this.theme, this.selected, lights.now);
     this.tellStatus();
   }
 
   fade() {
     const start = performance.now();
-    const run = (this.run = () => {
-      if (this.run !== run) return;
+    const step = () => {
+      if (this.fading !== step) return; // a newer payload has come
       const share = Math.min(1, (performance.now() - start) / FADE);
-      for (const view of this.views.values()) view.fadeTo(share);
-      this.sheet(this.layers[0]);
-      for (const view of this.views.values()) paintColours(this.layers[0], view);
-      if (share < 1) requestAnimationFrame(run);
-      else this.settle();
-    });
-    requestAnimationFrame(run);
+      for (const view of this.all()) view.fadeTo(share);
+      if (share === 1) this.settle();
+      if (this.width) this.paintColours();
+      if (share < 1) requestAnimationFrame(step);
+    };
+    this.fading = step;
+    requestAnimationFrame(step);
   }
 
   settle() {
-    this.run = null;
-    for (const view of this.views.values()) view.settle();
+    this.fading = null;
+    for (const view of this.all()) view.settle();
     this.root.dataset.settled = this.updates;
   }
 
   // The exact number under the pointer, else in the selected cell of the matrix used last.
   tellStatus() {
-    const [pointed, cell] = lights.board === this ? [lights.view, lights.cell] : [this.current(), null];
-    const shown = cell ?? pointed?.cellOf(this.selected);
-    setText(this.status, pointed && shown ? pointed.exactly(shown) : "\u00a0");
+    const view = lights.board === this ? lights.view : this.lastUsed();
+    const cell = lights.board === this ? lights.cell : view?.cellOf(this.selected);
+    setText(this.status, cell ? view.exactly(cell) : "");
   }
 
-  current() {
-    if (!this.views.has(this.lastUsed)) this.lastUsed = this.views.keys().next().value;
-    return this.views.get(this.lastUsed);
+  lastUsed() {
+    return this.views.get(this.used) ?? this.all()[0];
   }
 
   // --- what the reader does ---
@@ -206,118 +236,132 @@ class Board {
     const cellAt = (event) => view.cellAt(...pointIn(grid, event));
     grid.addEventListener("pointermove", (event) => lights.point(this, view, cellAt(event)));
     grid.addEventListener("pointerleave", () => lights.clear());
-    grid.addEventListener("click", (event) => this.click(view, cellAt(event), event));
+    grid.addEventListener("click", (event) => this.click(view, cellAt(event), event.pointerType));
     grid.addEventListener("dblclick", () => this.edit(view));
     grid.addEventListener("keydown", (event) => this.press(view, event));
     grid.addEventListener("focus", () => this.enter(view));
-    grid.addEventListener("blur", () => lights.clear());
+    grid.addEventListener("blur", () => this.leave());
   }
 
   enter(view) {
-    this.lastUsed = view.id;
+    this.used = view.id;
     this.tellStatus();
   }
 
-  click(view, cell, event) {
+  leave() {
+    lights.clear();
+    if (this.timer) this.flush();
+  }
+
+  // A second tap on a cell edits it, as a double click does.
+  click(view, cell, pointer) {
     const again = String(cell) === String(view.cellOf(this.selected));
-    if (again && event.pointerType === "touch") this.edit(view);
     this.select(view, cell, 0);
+    if (again && pointer === "touch") this.edit(view);
   }
 
   press(view, event) {
-    if (event.target !== view.nodes.grid || event.altKey || event.metaKey) return;
-    const step = STEPS_BY_KEY[event.key];
-    if (step) this.step(view, step, event.ctrlKey);
-    else if (event.key === "Enter") this.edit(view);
+    const { key, ctrlKey, altKey, metaKey } = event;
+    if (altKey || metaKey) return;
+    if (key in STEPS_OF_KEYS) this.step(view, STEPS_OF_KEYS[key], ctrlKey);
+    else if (key === "Enter") this.edit(view);
+    else if (view.editable && !ctrlKey && /^[\d.,+\u2212-]$/.test(key)) this.edit(view, key);
     else return;
     event.preventDefault();
-    event.stopPropagation();
+    event.stopPropagation(); // the page's own keys stay out of it
   }
 
-  // With Ctrl, Home and End go to the first and last cell of all.
+  // The first key finds the selection, or selects the first cell. Ctrl+Home and Ctrl+End go to the corners.
   step(view, [down, right], ctrl) {
-    const corner = ctrl && Math.abs(right) === Infinity;
-    const from = view.cellOf(this.selected);
-    const [row, col] = from ?? [0, 0];
     const clamp = (index, count) => Math.min(count - 1, Math.max(0, index));
-    const moves = from ? [corner ? right : down, right] : [0, 0];
-    const cell = [clamp(row + moves[0], view.rows), clamp(col + moves[1], view.cols)];
-    this.select(view, cell, SEND_AFTER);
-    lights.point(this, view, cell);
+    const from = view.cellOf(this.selected);
+    const [row, col] = from ?? [-down, -right];
+    const corner = ctrl && !Number.isFinite(right);
+    const cell = [clamp(row + (corner ? right : down), view.rows), clamp(col + right, view.cols)];
+    this.select(view, from ? cell : [0, 0], SEND_AFTER);
+    this.scrollTo(view, view.cellOf(this.selected));
+    lights.point(this, view, view.cellOf(this.selected));
+  }
+
+  scrollTo(view, [row, col]) {
+    const { x, width } = cellBox(view, row, col);
+    const { scrollLeft, clientWidth } = this.scroller;
+    if (x < scrollLeft) this.scroller.scrollLeft = x - width;
+    if (x + width > scrollLeft + clientWidth) this.scroller.scrollLeft = x + 2 * width - clientWidth;
   }
 
   select(view, cell, delay) {
-    this.lastUsed = view.id;
+    this.used = view.id;
     const axes = view.axesOf(cell);
-    const moved = Object.keys(axes).some((axis) => axes[axis] !== this.selected[axis]);
-    if (!moved) return;
+    if (Object.keys(axes).every((axis) => axes[axis] === this.selected[axis])) return;
     this.selected = { ...this.selected, ...axes };
-    for (const other of this.views.values()) other.describe(this.selected);
+    this.describe();
     this.paintLight();
-    setText(this.live, view.announcement(cell));
+    this.announce(view);
     if (this.data.pickable) this.post({ pick: axes }, delay);
   }
 
   // --- to Python ---
 
-  // A message repeats what is not answered yet: Python may hear only the last of several.
+  // A message repeats what has no answer yet, for Python may hear only the last of several.
   post({ pick, edit }, delay) {
     this.sent += 1;
+    this.sentAt = performance.now();
     if (pick) this.pick = { ...this.pick, ...pick };
     if (edit) this.edits.push({ n: this.sent, ...edit });
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.flush(), delay);
+    if (delay) this.timer = setTimeout(() => this.flush(), delay);
+    else this.flush();
   }
 
   flush() {
-    if (!this.timer) return;
     clearTimeout(this.timer);
     this.timer = null;
     this.send("sent", { n: this.sent, pick: this.pick, edits: this.edits });
   }
 
-  // --- editing ---
+  // --- editing: Enter and leaving the field keep the number, Escape does not ---
 
-  edit(view) {
+  edit(view, typed = null) {
     const cell = view.cellOf(this.selected);
     if (!view.editable || !cell || this.editor) return;
+    const node = element("input", "editor", this.stage, { "aria-label": `New value: ${view.named(cell)}` });
     const { x, y, width, height } = cellBox(view, ...cell);
-    const editor = (this.editor = element("input", "editor", this.stage));
-    setBox(editor, x + width / 2 - 32, y + height / 2 - 14, 64, 28);
-    editor.value = exactText(view.valueOf(...cell));
-    editor.setAttribute("aria-label", `${view.title}, ${view.rowLabels[cell[0]]}, ${view.colLabels[cell[1]]}`);
-    editor.addEventListener("blur", () => this.commit(view, cell));
-    editor.addEventListener("keydown", (event) => this.type(view, cell, event));
-    editor.focus();
-    editor.select();
+    setBox(node, Math.max(0, x + width / 2 - 32), y + height / 2 - 14, 64, 28);
+    this.editor = { node, view, cell };
+    node.value = typed ?? exactText(view.valueOf(...cell));
+    node.addEventListener("blur", () => this.commit());
+    node.addEventListener("keydown", (event) => this.type(event));
+    node.focus();
+    if (typed === null) node.select();
   }
 
-  type(view, cell, event) {
+  type(event) {
     event.stopPropagation();
-    if (event.key === "Escape") this.closeEditor();
-    else if (event.key === "Enter") this.commit(view, cell);
-    else return;
+    if (event.key !== "Enter" && event.key !== "Escape") return;
     event.preventDefault();
-    view.nodes.grid.focus();
+    const { grid } = this.editor.view.nodes;
+    if (event.key === "Enter") this.commit();
+    else this.closeEditor();
+    grid.focus();
   }
 
-  commit(view, [row, col]) {
+  commit() {
     if (!this.editor) return;
-    const text = this.editor.value;
+    const { node, view, cell } = this.editor;
     this.closeEditor();
-    const old = view.valueOf(row, col);
-    const value = typedNumber(text);
-    if (value === null) this.say(`\u201c${text}\u201d is not a number, ${exactText(old)} stays`);
-    else if (value !== old) {
-      const edit = { id: view.id, row: row + view.rowStart, col: col + view.colStart, value };
-      this.post({ edit }, 0);
-    }
+    const old = view.valueOf(...cell);
+    const value = typedNumber(node.value);
+    const [row, col] = [cell[0] + view.rowStart, cell[1] + view.colStart];
+    if (value === null) this.say(`\u201c${node.value}\u201d is not a number: ${view.exactly(cell)} stays`);
+    else if (value !== old) this.post({ edit: { id: view.id, row, col, value } }, 0);
   }
 
+  // Removing the field makes it lose the focus: it must be forgotten first.
   closeEditor() {
-    const { editor } = this;
+    const { node } = this.editor;
     this.editor = null;
-    editor.remove();
+    node.remove();
   }
 
   say(text) {
@@ -345,6 +389,7 @@ const lights = {
     this.show(null);
   },
 
+  // However often the pointer moves, once a frame.
   show(now) {
     this.now = now;
     this.frame ??= requestAnimationFrame(() => {
@@ -366,9 +411,9 @@ function readTheme(root) {
   return {
     background,
     text: value("--st-text-color"),
+    muted: style.getPropertyValue("outline-color"), // see matrix.css
     border: value("--st-border-color"),
     accent: value("--st-primary-color"),
-    muted: getComputedStyle(root.querySelector(".notes")).color,
     family: style.fontFamily,
     mode: luminance(rgbOfCss(background)) > 0.18 ? "light" : "dark",
   };
@@ -376,7 +421,6 @@ function readTheme(root) {
 
 // Any CSS colour as [r, g, b].
 function rgbOfCss(colour) {
-  ruler.fillStyle = "#ffffff";
   ruler.fillStyle = colour;
   ruler.fillRect(0, 0, 1, 1);
   return [...ruler.getImageData(0, 0, 1, 1).data.slice(0, 3)];

@@ -124,8 +124,11 @@ function contrast(a, b) {
 }
 
 const INKS = ["#18191c", "#ffffff", "#000000"];
+const inks = new Map();
 
 // Soft black, white, or where neither reaches 4.5 : 1, black, which then does.
 function inkOn(rgb) {
-  return INKS.find((ink) => contrast(rgbOf(ink), rgb) >= 4.5);
+  const name = cssOf(rgb);
+  if (!inks.has(name)) inks.set(name, INKS.find((ink) => contrast(rgbOf(ink), rgb) >= 4.5));
+  return inks.get(name);
 }

@@ -2,79 +2,63 @@
 // edges. Where the grid would leave no room for the numbers, it is folded: half as many matrices side by side,
 // and again, down to one under another. What is still too wide then scrolls inside the board.
 
-const CELL = 44; // the largest cell
 const NUMBERS = 16; // most rows and columns that hold numbers
-const SIZES = { number: 14, label: 12, small: 10 };
-const SQUEEZE = 0.8; // glyphs may be set this narrow before a text counts as too long
+const PHONE = 600; // windows narrower than this get shorter labels and rows that a finger hits
+const CELL = 44; // the largest cell
+const LEAST = {
+  row: 17, // for a row of numbers
+  touch: 28, // for a row under a finger
+  bare: 3, // for a cell without a number
+  number: 28, // for a column of numbers that needs no squeezing
+};
+const TYPE = { number: 14, label: 12, small: 10 };
+const SQUEEZE = { label: 0.8, number: 0.9 }; // glyphs may be set this narrow before a text is too long
+const LABEL = { wide: 84, phone: 58, tall: 58 }; // longest labels: of rows, and of columns when they stand
 const TITLE = 22;
 const LEGEND = 22;
-const GAP = 16;
-const LINE_GAP = 8;
-const MIN_ROW = { numbers: 17, bare: 3 };
-const MIN_COLUMN = 3;
-const EDGE = 3; // room for the frame of a cell at the right end
-const NARROW = 480; // below this width, labels are cut shorter
-const LABEL = { wide: 84, narrow: 58, tall: 58 };
+const GAP = { column: 16, line: 8, edge: 3 }; // edge: for the frame of a cell at the right end
 
-const ruler = document.createElement("canvas").getContext("2d");
-
-function textWidth(text, size, family, weight = 400) {
-  ruler.font = `${weight} ${size}px ${family}`;
-  return ruler.measureText(text).width;
-}
-
-// Shortened to fit, with an ellipsis.
-function clipped(text, room, size, family) {
-  if (textWidth(text, size, family) <= room) return text;
-  let end = text.length;
-  while (end > 1 && textWidth(`${text.slice(0, end)}\u2026`, size, family) > room) end--;
-  return `${text.slice(0, end)}\u2026`;
-}
-
-// views: one for each matrix, with what layout needs to know (see View.measures).
-// -> {width, height, boxes}, a box for each view; sizes in CSS pixels, cells in whole device pixels.
-function arrange(views, width, maxHeight, pixel) {
-  const plans = plansFor(views);
-  const fits = plans.map((plan) => widthsOf(plan, width, pixel));
-  const first = fits.findIndex((fit) => fit.comfortable);
-  const chosen = first < 0 ? plans.length - 1 : first;
-  return stand(plans[chosen], fits[chosen], width, maxHeight, pixel);
+// views: matrices with the widths that View.measure found. width, maxHeight: CSS pixels of the board; pixel: one
+// device pixel; phone: whether the window is a phone's.
+// -> {width, height, boxes}: a box for each view, see boxOf
+function arrange(views, { width, maxHeight, pixel, phone }) {
+  const plans = plansFor(views).map((plan) => withWidths(plan, width, pixel, phone));
+  const plan = plans.find(({ fits }) => fits) ?? plans[plans.length - 1];
+  return stand(plan, maxHeight, pixel, phone);
 }
 
 // --- which matrices stand side by side ---
 
+// First as placed, then with shared row labels and smaller type, then folded.
 function plansFor(views) {
   const lines = ranks(views.map((view) => view.place[0]));
   const slots = ranks(views.map((view) => view.place[1]));
-  const asPlaced = views.map((view, i) => ({ view, line: lines[i], slot: slots[i] }));
-  const plans = [
-    { seats: asPlaced, sharing: false, small: false },
-    { seats: asPlaced, sharing: true, small: true },
-  ];
+  const placed = views.map((view, i) => ({ view, line: lines[i], slot: slots[i] }));
+  const plans = [{ seats: placed, tight: false }, { seats: placed, tight: true }];
   for (let count = Math.max(...slots) + 1; count > 1; ) {
     count = Math.ceil(count / 2);
-    const seats = inReadingOrder(asPlaced).map(({ view }, i) => {
-      return { view, line: Math.floor(i / count), slot: i % count };
-    });
-    plans.push({ seats, sharing: true, small: true });
+    plans.push({ seats: folded(placed, count), tight: true });
   }
-  return plans.map(withHiddenLabels);
+  return plans.map(withBareSeats);
 }
 
+// The place of each number among the different ones: grid rows 1 and 5 alone are lines 0 and 1.
 function ranks(numbers) {
   const sorted = [...new Set(numbers)].sort((a, b) => a - b);
   return numbers.map((number) => sorted.indexOf(number));
 }
 
-function inReadingOrder(seats) {
-  return [...seats].sort((a, b) => a.line - b.line || a.slot - b.slot);
+// The same matrices in reading order, so many a line.
+function folded(seats, count) {
+  const ordered = [...seats].sort((a, b) => a.line - b.line || a.slot - b.slot);
+  return ordered.map(({ view }, i) => ({ view, line: Math.floor(i / count), slot: i % count }));
 }
 
-// In a plan that shares, a matrix whose left neighbour has the same rows goes without row labels.
-function withHiddenLabels(plan) {
+// In a tight plan, a matrix whose left neighbour has the same rows goes without labels for them.
+function withBareSeats(plan) {
   const seats = plan.seats.map((seat) => {
-    const left = plan.seats.find((other) => other.line === seat.line && other.slot === seat.slot - 1);
-    return { ...seat, bare: plan.sharing && left !== undefined && sameRows(left.view, seat.view) };
+    const left = plan.seats.find(({ line, slot }) => line === seat.line && slot === seat.slot - 1);
+    return { ...seat, bare: plan.tight && left !== undefined && sameRows(left.view, seat.view) };
   });
   return { ...plan, seats };
 }
@@ -83,46 +67,44 @@ function sameRows(a, b) {
   return (
     a.rowAxis === b.rowAxis &&
     a.rowStart === b.rowStart &&
-    a.rowLabels.length === b.rowLabels.length &&
+    a.rows === b.rows &&
     a.rowLabels.every((label, i) => label === b.rowLabels[i])
   );
 }
 
 // --- widths ---
 
-// A column of the grid: {lead, gutter, cols, cell}; comfortable if every number fits its cell.
-function widthsOf(plan, width, pixel) {
-  const count = Math.max(...plan.seats.map((seat) => seat.slot)) + 1;
-  const columns = Array.from({ length: count }, (_, slot) => columnOf(plan, slot, width));
-  const fixed = columns.reduce((sum, column) => sum + column.lead + column.gutter, 0);
-  shareOut(columns, width - fixed - EDGE, pixel);
-  const comfortable = columns.every((column) => column.cell >= column.need);
+// The plan with its grid columns {cols, lead, gutter, cell, ...}; it fits if every number fits its cell.
+function withWidths(plan, width, pixel, phone) {
+  const count = Math.max(...plan.seats.map(({ slot }) => slot)) + 1;
+  const columns = Array.from({ length: count }, (_, slot) => columnOf(plan, slot, phone));
+  const fixed = columns.reduce((sum, column) => sum + column.lead + column.gutter, GAP.edge);
+  shareOut(columns, width - fixed, pixel);
+  const fits = columns.every((column) => column.cell >= column.need);
   for (const column of columns) column.cell = Math.max(column.cell, wholePixels(column.need + 1, pixel));
-  return { columns, comfortable };
+  return { ...plan, columns, fits };
 }
 
-function columnOf(plan, slot, width) {
+function columnOf(plan, slot, phone) {
   const seats = plan.seats.filter((seat) => seat.slot === slot);
-  const labelled = seats.filter((seat) => !seat.bare);
-  const most = width < NARROW ? LABEL.narrow : LABEL.wide;
-  const needs = seats.map(({ view }) => (plan.small ? view.tightWidth : view.easyWidth));
+  const most = (numbers) => Math.max(0, ...numbers);
+  const labels = most(seats.filter(({ bare }) => !bare).map(({ view }) => view.labelWidth));
   return {
-    cols: Math.max(...seats.map(({ view }) => view.cols)),
-    lead: slot === 0 ? 0 : Math.max(GAP, ...seats.map(({ view }) => view.leadWidth)),
-    gutter: Math.ceil(Math.min(most, Math.max(0, ...labelled.map(({ view }) => view.labelWidth)))),
-    need: Math.max(...needs),
-    least: Math.max(...seats.map(({ view, bare }) => view.titleWidth - (bare ? 0 : view.labelWidth))),
+    cols: most(seats.map(({ view }) => view.cols)),
+    lead: slot === 0 ? 0 : Math.max(GAP.column, most(seats.map(({ view }) => view.leadWidth))),
+    gutter: Math.ceil(Math.min(labels, phone ? LABEL.phone : LABEL.wide)),
+    need: most(seats.map(({ view }) => (plan.tight ? view.tightWidth : view.easyWidth))),
+    least: most(seats.map(({ view, bare }) => view.wordsWidth - (bare ? 0 : view.labelWidth))),
   };
 }
 
-// One cell width for all, but narrow matrices get what their title needs.
+// One cell width for all, except that a matrix of few columns gets what its title and legend need.
 function shareOut(columns, room, pixel) {
   let open = columns;
-  let left = Math.max(0, room);
+  let left = room;
   for (;;) {
-    const cols = open.reduce((sum, column) => sum + column.cols, 0);
-    const cell = Math.min(CELL, left / cols);
-    const narrow = open.filter((column) => column.cols * cell < column.least && cell < CELL);
+    const cell = Math.min(CELL, left / open.reduce((sum, { cols }) => sum + cols, 0));
+    const narrow = open.filter(({ cols, least }) => cols * cell < Math.min(least, cols * CELL));
     if (narrow.length === 0 || narrow.length === open.length) {
       for (const column of open) column.cell = wholePixels(cell, pixel);
       return;
@@ -135,76 +117,83 @@ function shareOut(columns, room, pixel) {
   }
 }
 
+// Cells are whole device pixels, so that all of a matrix are equal and their edges sharp.
 function wholePixels(size, pixel) {
   return Math.max(pixel, Math.floor(size / pixel + 1e-6) * pixel);
 }
 
 // --- heights and positions ---
 
-function stand(plan, { columns }, width, maxHeight, pixel) {
-  const lines = linesOf(plan, columns);
-  const fixed = lines.reduce((sum, line) => sum + line.header + LEGEND, 0) + LINE_GAP * (lines.length - 1);
+function stand({ seats, columns }, maxHeight, pixel, phone) {
+  const lines = linesOf(seats, columns);
+  const fixed = lines.reduce((sum, line) => sum + line.header + LEGEND, GAP.line * (lines.length - 1));
   const rows = lines.reduce((sum, line) => sum + line.rows, 0);
-  for (const line of lines) line.cell = rowHeight(line, (maxHeight - fixed) / rows, pixel);
+  for (const line of lines) line.cell = rowHeight(line, (maxHeight - fixed) / rows, pixel, phone);
   placeColumns(columns);
   placeLines(lines);
-  const last = lines[lines.length - 1];
-  const end = columns[columns.length - 1];
+  const [end, last] = [columns[columns.length - 1], lines[lines.length - 1]];
   return {
-    width: end.left + end.cell * end.cols + EDGE,
+    width: end.left + end.room + GAP.edge,
     height: Math.ceil(last.top + last.cell * last.rows + LEGEND),
-    boxes: new Map(plan.seats.map((seat) => [seat.view, boxOf(seat, columns[seat.slot], lines[seat.line])])),
+    boxes: new Map(seats.map((seat) => [seat.view, boxOf(seat, columns[seat.slot], lines[seat.line])])),
   };
 }
 
-function linesOf(plan, columns) {
-  const count = Math.max(...plan.seats.map((seat) => seat.line)) + 1;
+function linesOf(seats, columns) {
+  const count = Math.max(...seats.map(({ line }) => line)) + 1;
   return Array.from({ length: count }, (_, index) => {
-    const seats = plan.seats.filter((seat) => seat.line === index);
-    for (const seat of seats) seat.head = columnLabels(seat.view, columns[seat.slot].cell);
-    const widest = seats.reduce((a, b) => (b.view.cols > a.view.cols ? b : a));
+    const own = seats.filter(({ line }) => line === index);
+    const widest = own.reduce((a, b) => (b.view.cols > a.view.cols ? b : a));
+    const head = columnLabels(own, columns);
+    const title = own.some(({ view }) => view.title || view.shape) ? TITLE : 0;
     return {
-      rows: Math.max(...seats.map(({ view }) => view.rows)),
-      numbers: seats.some(({ view }) => view.numbers),
+      rows: Math.max(...own.map(({ view }) => view.rows)),
+      numbers: own.some(({ view }) => view.numbers),
       square: columns[widest.slot].cell,
-      header: TITLE + Math.max(...seats.map(({ head }) => head.height)),
+      head,
+      header: title + head.height,
     };
   });
 }
 
-// As square as the height allows, but never too low to read.
-function rowHeight(line, budget, pixel) {
-  const least = line.numbers ? MIN_ROW.numbers : MIN_ROW.bare;
-  return wholePixels(Math.max(least, Math.min(CELL, line.square, budget)), pixel);
+// Column labels of one line of matrices: they lie if all fit, perhaps in small type; else those too long stand.
+function columnLabels(seats, columns) {
+  const fitting = (size) => ({ view, slot }) => {
+    return view.headWidth * (size / TYPE.label) * SQUEEZE.label <= columns[slot].cell - 2;
+  };
+  const size = seats.every(fitting(TYPE.label)) ? TYPE.label : TYPE.small;
+  const standing = new Set(seats.filter((seat) => !fitting(size)(seat)).map(({ view }) => view));
+  const tall = Math.max(0, ...[...standing].map((view) => Math.min(LABEL.tall, view.headWidth)));
+  return { size, standing, height: Math.max(size + 6, Math.ceil(tall) + 8) };
 }
 
-// Column labels lie if they fit, perhaps with tighter glyphs or in small type; else they stand.
-function columnLabels(view, cell) {
-  for (const size of [SIZES.label, SIZES.small]) {
-    if (view.headWidth * (size / SIZES.label) * SQUEEZE <= cell - 2) return { size, upright: false, height: size + 6 };
-  }
-  const size = cell < SIZES.label ? SIZES.small : SIZES.label;
-  return { size, upright: true, height: Math.ceil(Math.min(LABEL.tall, view.headWidth)) + 8 };
+// As square as the height allows, but never too low to read, or on a phone to touch.
+function rowHeight({ numbers, square }, budget, pixel, phone) {
+  const least = phone ? Math.min(square, LEAST.touch) : 0;
+  const most = Math.min(CELL, square, Math.max(budget, least));
+  return wholePixels(Math.max(numbers ? LEAST.row : LEAST.bare, most), pixel);
 }
 
 function placeColumns(columns) {
   let x = 0;
   for (const column of columns) {
     column.left = x + column.lead + column.gutter;
-    x = column.left + column.cell * column.cols;
+    column.room = column.cell * column.cols;
+    if (column.cell > CELL - 1) column.room = Math.max(column.room, column.least);
+    x = column.left + column.room;
   }
 }
 
 function placeLines(lines) {
   let y = 0;
   for (const line of lines) {
-    line.top = Math.ceil(y + line.header);
-    y = line.top + line.cell * line.rows + LEGEND + LINE_GAP;
+    line.top = y + line.header;
+    y = Math.ceil(line.top + line.cell * line.rows + LEGEND + GAP.line);
   }
 }
 
-function boxOf(seat, column, line) {
-  const { view, bare, head } = seat;
+// x, y: the corner of the first cell. Left of it gutter (row labels), then lead; above it header.
+function boxOf({ view, slot, bare }, column, line) {
   return {
     x: column.left,
     y: line.top,
@@ -212,11 +201,35 @@ function boxOf(seat, column, line) {
     cellHeight: line.cell,
     width: column.cell * view.cols,
     height: line.cell * view.rows,
+    room: column.room,
     gutter: bare ? 0 : column.gutter,
-    room: column.cell * column.cols,
     lead: column.lead,
-    leadAside: seat.slot > 0 && view.lead !== "",
+    leadAside: slot > 0 && view.lead !== "",
     header: line.header,
-    head,
+    head: { size: line.head.size, upright: line.head.standing.has(view), height: line.head.height },
   };
+}
+
+// --- widths of texts ---
+
+const ruler = document.createElement("canvas").getContext("2d");
+const known = new Map();
+
+function textWidth(text, size, family, weight = 400) {
+  const font = `${weight} ${size}px ${family}`;
+  const name = `${font} ${text}`;
+  if (known.size > 5000) known.clear();
+  if (!known.has(name)) {
+    ruler.font = font;
+    known.set(name, ruler.measureText(text).width);
+  }
+  return known.get(name);
+}
+
+// Shortened to fit, with an ellipsis.
+function clipped(text, room, size, family) {
+  if (textWidth(text, size, family) <= room) return text;
+  const letters = [...text];
+  while (letters.length > 1 && textWidth(`${letters.join("")}\u2026`, size, family) > room) letters.pop();
+  return `${letters.join("")}\u2026`;
 }

@@ -24,17 +24,20 @@ function tinyText(sign, decimals) {
 }
 
 // Every digit that tells this number from its neighbours.
-function exactText(value) {
+function exactText(value, exponentFrom = Infinity) {
   if (!Number.isFinite(value) || value === 0) return cellText(value, 0);
-  return exponentText(String(value).replace("-", MINUS));
+  const text = Math.abs(value) < exponentFrom ? String(value) : value.toExponential();
+  return exponentText(text.replace("-", MINUS));
 }
 
+// Three digits of an end of a range; of a whole number all.
 function rangeText(value) {
-  return exactText(Number.isInteger(value) ? value : Number(value.toPrecision(3)));
+  const short = Number.isInteger(value) && Math.abs(value) < TOO_LONG;
+  return exactText(short ? value : Number(value.toPrecision(3)), TOO_LONG);
 }
 
 function exponentText(text) {
-  return text.replace("e+", "e").replace("e-", `e${MINUS}`);
+  return text.replace("e+", "e").replace("e-", `e${MINUS}`); // 1.5e−7
 }
 
 // As a screen reader should say it.

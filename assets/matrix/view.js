@@ -5,6 +5,7 @@ const PLAIN = 0;
 const MASKED = 1; // -inf or inf
 const MISSING = 2; // NaN
 const EMPTY = 3; // a share of exactly 0
+const SHORT_LEGEND = 110; // a legend narrower than this also takes the room under the row labels
 let viewsMade = 0;
 
 class View {
@@ -53,6 +54,11 @@ class View {
     for (let i = 0; i < this.values.length; i++) this.target.set(this.colourAt(i), 4 * i);
   }
 
+  // What to write with on a cell's colour.
+  inkAt(i) {
+    return inkOn(this.target.subarray(4 * i, 4 * i + 3));
+  }
+
   colourAt(i) {
     if (this.kinds[i] === MASKED) return rgbOf(ODD[this.mode].masked);
     if (this.kinds[i] === MISSING) return rgbOf(ODD[this.mode].nan);
@@ -76,6 +82,7 @@ class View {
   settle() {
     this.shown = this.target.slice();
     this.from = null;
+    return false;
   }
 
   // --- cells ---
@@ -105,16 +112,16 @@ class View {
 
   // Widths that the layout needs to know, in CSS pixels.
   measure(family) {
-    const width = (text, size = SIZES.label, weight = 400) => textWidth(text, size, family, weight);
-    const widest = (texts) => Math.max(...texts.map((text) => width(text)));
-    const number = this.numbers ? widest(this.texts) : 0;
-    this.numberWidth = number;
+    const widest = (texts, size = TYPE.label) => Math.max(...texts.map((text) => textWidth(text, size, family)));
+    this.numberWidth = this.numbers ? widest(this.texts) : 0;
+    this.easyWidth = this.numbers ? Math.max(LEAST.number, this.numberWidth + 6) : LEAST.bare;
+    this.tightWidth = this.numbers ? this.numberWidth * (TYPE.small / TYPE.label) * SQUEEZE.number + 4 : LEAST.bare;
     this.labelWidth = widest(this.rowLabels) + 8;
     this.headWidth = widest(this.colLabels);
-    this.titleWidth = width(`${this.title}  ${this.shape}`, 14, 600) + 4;
-    this.leadWidth = this.lead ? Math.ceil(Math.max(...this.lead.split(" ").map((word) => width(word, 14)))) + 20 : 0;
-    this.easyWidth = this.numbers ? Math.max(28, number + 6) : MIN_COLUMN;
-    this.tightWidth = this.numbers ? number * (SIZES.small / SIZES.label) * SQUEEZE + 3 : MIN_COLUMN;
+    const title = this.title ? textWidth(`${this.title} ${this.shape}`, 14, family, 600) + 12 : 0;
+    const legend = widest([legendTexts(this).join("")]) + 30 * legendTexts(this).length;
+    this.wordsWidth = Math.max(title, legend);
+    this.leadWidth = this.lead ? Math.ceil(widest([this.lead], 15)) + 24 : 0;
   }
 
   stand(box, family) {
@@ -123,10 +130,11 @@ class View {
     setBox(title, box.x - box.gutter, box.y - box.header, box.gutter + box.room, TITLE);
     setBox(lead, box.x - box.gutter - box.lead, box.y, box.lead, box.height);
     setBox(grid, box.x, box.y, box.width, box.height);
-    setBox(legend, box.x, box.y + box.height + 4, box.room, LEGEND - 6);
+    const indent = box.room < SHORT_LEGEND ? box.gutter : 0;
+    setBox(legend, box.x - indent, box.y + box.height + 4, box.room + indent, LEGEND - 6);
     lead.hidden = !box.leadAside;
     titleLead.hidden = box.leadAside || !this.lead;
-    this.rowTexts = this.rowLabels.map((text) => clipped(text, box.gutter - 8, SIZES.label, family));
+    this.rowTexts = this.rowLabels.map((text) => clipped(text, box.gutter - 8, TYPE.label, family));
     const room = box.head.upright ? box.head.height - 8 : Infinity;
     this.colTexts = this.colLabels.map((text) => clipped(text, room, box.head.size, family));
   }
@@ -135,22 +143,24 @@ class View {
 
   label() {
     const { title, titleLead, name, shape, lead, legend, grid } = this.nodes;
-    title.title = this.title;
+    setAttributes(title, { title: this.title });
     setText(titleLead, this.lead);
     setText(name, this.title);
     setText(shape, this.shape);
     setText(lead, this.lead);
     drawLegend(legend, this);
-    grid.setAttribute("aria-label", `${this.title}, ${this.rows} rows, ${this.cols} columns`);
-    grid.setAttribute("aria-description", this.description());
-    grid.setAttribute("aria-rowcount", this.rows + 1);
-    grid.setAttribute("aria-colcount", this.cols + 1);
+    setAttributes(grid, {
+      "aria-label": `${this.title || this.symbol}, ${this.rows} rows, ${this.cols} columns`,
+      "aria-description": this.description(),
+      "aria-rowcount": this.rows + 1,
+      "aria-colcount": this.cols + 1,
+    });
   }
 
   description() {
     const parts = [`rows: ${this.rowAxis}`, `columns: ${this.colAxis}`];
     if (this.range) parts.push(`values from ${this.range.map((end) => spokenText(rangeText(end))).join(" to ")}`);
-    if (this.editable) parts.push("Enter edits the cell");
+    if (this.editable) parts.push("Enter edits the selected cell");
     return parts.join(", ").replaceAll("_", " ");
   }
 
@@ -159,11 +169,13 @@ class View {
     const { columnHeader, bodyRow, rowHeader, gridCell } = this.nodes;
     const cell = this.cellOf(selected);
     const [row, col] = cell ?? [0, 0];
-    bodyRow.setAttribute("aria-rowindex", row + 2);
-    columnHeader.setAttribute("aria-colindex", col + 2);
-    gridCell.setAttribute("aria-colindex", col + 2);
-    gridCell.setAttribute("aria-selected", String(cell !== null));
-    gridCell.setAttribute("aria-readonly", String(!this.editable));
+    setAttributes(bodyRow, { "aria-rowindex": row + 2 });
+    setAttributes(columnHeader, { "aria-colindex": col + 2 });
+    setAttributes(gridCell, {
+      "aria-colindex": col + 2,
+      "aria-selected": cell !== null,
+      "aria-readonly": !this.editable,
+    });
     setText(columnHeader, this.colLabels[col]);
     setText(rowHeader, this.rowLabels[row]);
     setText(gridCell, this.spoken(row, col));
@@ -175,12 +187,17 @@ class View {
   }
 
   announcement([row, col]) {
-    return `${this.title}: row ${this.rowLabels[row]}, column ${this.colLabels[col]}: ${this.spoken(row, col)}`;
+    return `${this.title || this.symbol}: row ${this.rowLabels[row]}, column ${this.colLabels[col]}: ${this.spoken(row, col)}`;
+  }
+
+  // "S[it, kite]"
+  named([row, col]) {
+    return `${this.symbol}[${this.rowLabels[row]}, ${this.colLabels[col]}]`;
   }
 
   // "S[it, kite] = 8", with every digit.
-  exactly([row, col]) {
-    return `${this.symbol}[${this.rowLabels[row]}, ${this.colLabels[col]}] = ${exactText(this.valueOf(row, col))}`;
+  exactly(cell) {
+    return `${this.named(cell)} = ${exactText(this.valueOf(...cell))}`;
   }
 }
 
@@ -208,9 +225,10 @@ function widened(range, limits) {
 
 // --- nodes ---
 
-function element(tag, className, parent) {
+function element(tag, className, parent, attributes = {}) {
   const node = document.createElement(tag);
   node.className = className;
+  setAttributes(node, attributes);
   parent.append(node);
   return node;
 }
@@ -219,65 +237,65 @@ function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+function setAttributes(node, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
+  }
+}
+
 function setBox(node, left, top, width, height) {
   Object.assign(node.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
 }
 
 function newNodes(stage, id) {
   const title = element("div", "title", stage);
-  const grid = element("div", "grid", stage);
-  grid.setAttribute("role", "grid");
-  grid.setAttribute("aria-activedescendant", `${id}-cell`);
-  grid.tabIndex = 0;
+  const grid = element("div", "grid", stage, { role: "grid", tabindex: 0, "aria-activedescendant": `${id}-cell` });
   const headRow = newRow(grid, 1);
   const bodyRow = newRow(grid, 2);
-  const gridCell = newCell(bodyRow[0], "gridcell");
-  gridCell.id = `${id}-cell`;
+  newCell(headRow, "columnheader", { "aria-colindex": 1 });
   return {
     title,
     titleLead: element("span", "title-lead", title),
     name: element("span", "name", title),
     shape: element("span", "shape", title),
     lead: element("div", "lead", stage),
-    legend: element("div", "legend", stage),
+    legend: element("div", "legend", stage, { "aria-hidden": true }),
     grid,
-    columnHeader: newCell(headRow[0], "columnheader"),
-    bodyRow: bodyRow[0],
-    rowHeader: bodyRow[1],
-    gridCell,
+    columnHeader: newCell(headRow, "columnheader", {}),
+    bodyRow,
+    rowHeader: newCell(bodyRow, "rowheader", { "aria-colindex": 1 }),
+    gridCell: newCell(bodyRow, "gridcell", { id: `${id}-cell` }),
   };
 }
 
-// A row of the grid and the header that it starts with: a corner, or the row's label.
 function newRow(grid, index) {
-  const row = element("div", "row", grid);
-  row.setAttribute("role", "row");
-  row.setAttribute("aria-rowindex", index);
-  const header = newCell(row, index === 1 ? "columnheader" : "rowheader");
-  header.setAttribute("aria-colindex", 1);
-  return [row, header];
+  return element("div", "row", grid, { role: "row", "aria-rowindex": index });
 }
 
-function newCell(row, role) {
-  const cell = element("span", "cell", row);
-  cell.setAttribute("role", role);
-  return cell;
+function newCell(row, role, attributes) {
+  return element("span", "cell", row, { role, ...attributes });
 }
 
-// --- the legend: the part of the scale that the numbers span, with both ends printed ---
+// --- the legend: the part of the scale that the numbers span, with both ends printed; what hatching means ---
 
 function drawLegend(legend, view) {
+  const texts = legendTexts(view);
+  const name = [view.mode, view.colours, view.ends, texts].join(" ");
+  if (legend.dataset.shows === name) return;
+  legend.dataset.shows = name;
   legend.replaceChildren();
-  legend.setAttribute("aria-hidden", "true");
-  if (view.range && view.table) drawBar(legend, view);
-  for (const [kind, text] of [[MASKED, `${MINUS}${INFINITY}`], [EMPTY, "exactly 0"], [MISSING, "NaN"]]) {
-    if (!view.kinds.includes(kind)) continue;
-    const swatch = element("i", `swatch kind-${kind}`, legend);
-    const odd = ODD[view.mode];
-    swatch.style.setProperty("--line", kind === MISSING ? odd.nanLine : odd.line);
-    swatch.style.backgroundColor = cssOf(kind === EMPTY ? colourOf(0, view.ends, view.table) : rgbOf(kind === MISSING ? odd.nan : odd.masked));
-    element("span", "", legend).textContent = text;
-  }
+  if (barEnds(view)) drawBar(legend, view);
+  for (const kind of oddKinds(view)) drawSwatch(legend, view, kind);
+}
+
+function legendTexts(view) {
+  return [...(barEnds(view) ?? []).map(rangeText), ...oddKinds(view).map((kind) => oddText(view, kind))];
+}
+
+// A share's scale is 0 to 1 whatever the numbers; the others print what the numbers span.
+function barEnds(view) {
+  if (view.origin || !view.range) return null;
+  return view.colours === "share" ? view.ends : view.range;
 }
 
 function drawBar(legend, view) {
@@ -293,13 +311,25 @@ function drawBar(legend, view) {
   if (low < 0 && high > 0) drawZero(bar, -low / (high - low));
 }
 
-// A share's scale is 0 to 1 whatever the numbers; the others print what the numbers span.
-function barEnds(view) {
-  return view.colours === "share" ? view.ends : view.range;
-}
-
 function drawZero(bar, share) {
-  const zero = element("b", "", bar);
+  const zero = element("b", share > 0.5 ? "before" : "after", bar);
   zero.style.left = `${100 * share}%`;
   zero.textContent = "0";
+}
+
+function oddKinds(view) {
+  return [MASKED, EMPTY, MISSING].filter((kind) => view.kinds.includes(kind));
+}
+
+function drawSwatch(legend, view, kind) {
+  const odd = ODD[view.mode];
+  const swatch = element("i", kind === MISSING ? "swatch missing" : "swatch", legend);
+  swatch.style.backgroundColor = cssOf(view.colourAt(view.kinds.indexOf(kind)));
+  swatch.style.setProperty("--line", kind === MISSING ? odd.nanLine : odd.line);
+  element("span", "", legend).textContent = oddText(view, kind);
+}
+
+function oddText({ values, kinds }, kind) {
+  if (kind === EMPTY) return "exactly 0";
+  return [...new Set(values.filter((_, i) => kinds[i] === kind))].map((value) => cellText(value, 0)).join(", ");
 }
