@@ -16,6 +16,7 @@ from core.arithmetic import (
     blend_cell,
     mask_cell,
     number,
+    pipeline_row,
     projection_cell,
     scale_cell,
     score_cell,
@@ -217,6 +218,24 @@ def check_blend(steps: AttentionSteps, row: int, channel: int) -> None:
     assert_dot_product(arithmetic, steps.weights[row], steps.v[:, channel], steps.output[row, channel])
 
 
+def check_pipeline(steps: AttentionSteps, row: int, channel: int, keep: int) -> None:
+    arithmetic = pipeline_row(steps, row, channel, keep, Named(steps))
+    *columns, last = arithmetic.columns
+    assert last == "sum"
+    ranges = column_ranges(tuple(columns), steps.scores.shape[1])
+    assert range(keep, keep + 1) in ranges
+    rows = [cells[:-1] for _, cells in arithmetic.rows]
+    assert_row(rows[0], steps.scores[row], ranges)
+    assert_row(rows[1], steps.masked_scores[row], ranges)
+    assert_row(rows[2], steps.weights[row], ranges, summed=True)
+    assert_row(rows[3], steps.weights[row] * steps.v[:, channel], ranges, summed=True)
+    sums = [cells[-1] for _, cells in arithmetic.rows]
+    assert sums[:2] == ["", ""]
+    assert read(sums[2]) == pytest.approx(1, abs=1e-12)
+    assert_prints(sums[3], steps.output[row, channel])
+    assert arithmetic.result == steps.output[row, channel]
+
+
 def check_projection(steps: MultiHeadSteps, row: int, channel: int) -> None:
     arithmetic = projection_cell(steps, row, channel, Named(steps.heads.head(0)))
     d_v = steps.heads.v.shape[-1]
@@ -239,10 +258,11 @@ def check_all(
     check_mask(steps, row, col, may)
     check_softmax(steps, row, col)
     check_blend(steps, row, channel)
+    check_pipeline(steps, row, channel, col)
     check_projection(multi, row, channel % multi.w_o.shape[1])
 
 
-@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("mask", ["none", "causal+padding"])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_cell_of_every_example(name: str, mask: str) -> None:
     example = EXAMPLES[name]
