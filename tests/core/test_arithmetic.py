@@ -234,6 +234,8 @@ def check_pipeline(steps: AttentionSteps, row: int, channel: int, keep: int) -> 
     assert read(sums[2]) == pytest.approx(1, abs=1e-12)
     assert_prints(sums[3], steps.output[row, channel])
     assert arithmetic.result == steps.output[row, channel]
+    assert ("mask" in arithmetic.rows[1][0]) == np.isneginf(steps.masked_scores[row]).any()
+    assert ("…" in arithmetic.columns) == ("terms are shown" in arithmetic.note)
 
 
 def check_projection(steps: MultiHeadSteps, row: int, channel: int) -> None:
