@@ -114,7 +114,7 @@ _unguarded_softmax = inspect.unwrap(softmax)
 
 
 def _quick_softmax(masked_scores: np.ndarray, allowed: np.ndarray | None) -> np.ndarray:
-    """softmax(masked_scores), without np.errstate where no row can be empty: it slows every small operation."""
+    """softmax(masked_scores), without np.errstate where no row can be empty: it slows small operations."""
     return _unguarded_softmax(masked_scores) if allowed is None else softmax(masked_scores)
 
 
