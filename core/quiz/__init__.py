@@ -1,0 +1,25 @@
+"""The quiz: items whose answers the core computes, feedback, and the choice of the next item."""
+
+from core.quiz.bank import MAX_SEED, POLLS, PREDICTIONS, TEMPLATES, item, items_of
+from core.quiz.check_yourself import LENGTH, Answered, Result, next_item, result
+from core.quiz.model import Feedback, Item, Option, Slip, UnreadableAnswer, check
+
+__all__ = [
+    "LENGTH",
+    "MAX_SEED",
+    "POLLS",
+    "PREDICTIONS",
+    "TEMPLATES",
+    "Answered",
+    "Feedback",
+    "Item",
+    "Option",
+    "Result",
+    "Slip",
+    "UnreadableAnswer",
+    "check",
+    "item",
+    "items_of",
+    "next_item",
+    "result",
+]
