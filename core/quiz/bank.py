@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from core.quiz import mask_heads, score_scale, softmax_blend, symptoms
+from core.quiz import blend, heads, mask, scale, score, softmax, symptoms
 from core.quiz.case import Case
 from core.quiz.model import Item
 
@@ -18,12 +18,12 @@ class Template:
 
 
 _MODULES = {
-    "score": (score_scale, ("s1", "s2", "s3", "s4", "s5")),
-    "scale": (score_scale, ("c1", "c2", "c3", "c4", "c5", "c6")),
-    "softmax": (softmax_blend, ("w1", "w2", "w3", "w4", "w5", "w6", "w7", "w8")),
-    "blend": (softmax_blend, ("b1", "b2", "b3")),
-    "mask": (mask_heads, ("m1", "m2", "m3", "m4")),
-    "heads": (mask_heads, ("h1", "h2", "h3", "h4")),
+    "score": (score, ("s1", "s2", "s3", "s4", "s5")),
+    "scale": (scale, ("c1", "c2", "c3", "c4", "c5", "c6")),
+    "softmax": (softmax, ("w1", "w2", "w3", "w4", "w5", "w6", "w7", "w8")),
+    "blend": (blend, ("b1", "b2", "b3")),
+    "mask": (mask, ("m1", "m2", "m3", "m4")),
+    "heads": (heads, ("h1", "h2", "h3", "h4")),
     "clinic": (symptoms, ("d1", "d2")),
 }
 
