@@ -23,12 +23,14 @@ def b1(case: Case) -> Item:
     outside = [text for text in shown if not low <= float(text) <= high]
     name = f"“{case.inputs.value_channels[channel]}”"
     return case.choice(
-        f"Column {name} of V holds values from {number(low)} to {number(high)}. Which output cannot be there?",
+        f"Column {name} of V holds values from {number(low)} to {number(high)}. Which output cannot be "
+        "there?",
         [(text, text, meaning) for text, meaning in shown.items()],
         outside[0],
         "Weights that are never negative and sum to 1 make an average, and an average stays inside the "
         "range of what it averages.",
-        f"Values in {name}: {number(low)} to {number(high)}. Outputs: {outputs.min():.2f} to {outputs.max():.2f}.",
+        f"Values in {name}: {number(low)} to {number(high)}. Outputs: {outputs.min():.2f} to "
+        f"{outputs.max():.2f}.",
         (rows[0], 0),
     )
 
@@ -44,7 +46,11 @@ def b2(case: Case) -> Item:
     found = (weights_moved > 0, bool(np.allclose(after.output, factor * before.output)))
     key = {(False, True): "output", (True, True): "both", (True, False): "weights"}.get(found, "nothing")
     options = [
-        ("weights", "the weights change, the output stays", "V takes no part in choosing: Q and K alone make A."),
+        (
+            "weights",
+            "the weights change, the output stays",
+            ("V takes no part in choosing: Q and K alone make A."),
+        ),
         ("output", f"the output {does}, A stays", ""),
         ("nothing", "nothing: softmax normalises", "Softmax has done its work before V comes in."),
         ("both", f"A {does}, and so the output", "A row of A always sums to 1."),
@@ -71,7 +77,8 @@ def b3(case: Case) -> Item:
         (mixed, mixed, "The rows of the output are the queries, not the channels."),
     ]
     reason = (
-        f"({shape(weights)}) times ({shape(v)}). The width of V is free; only Q and K must agree with each other."
+        f"({shape(weights)}) times ({shape(v)}). The width of V is free; only Q and K must agree with "
+        "each other."
     )
     question = f"Q and K are {shape(q)}, V is {shape(v)}. What is the shape of the output?"
     return case.choice(question, options, shape(output), reason, f"The core's output is {shape(output)}.")

@@ -39,10 +39,18 @@ def h2(case: Case) -> Item:
     token, half = _really_at(n, d_k, head, row)
     swapped = f"This place holds a piece of token {token}: reshape keeps the flat order."
     options = [
-        (f"{row}.{head}", f"{HALVES[head]} of token {row}", "The transpose would bring that here. reshape alone does not."),
+        (
+            f"{row}.{head}",
+            f"{HALVES[head]} of token {row}",
+            ("The transpose would bring that here. reshape alone does not."),
+        ),
         (f"{token}.{half}", f"{HALVES[half]} of token {token}", ""),
         (f"{row}.{1 - head}", f"{HALVES[1 - head]} of token {row}", swapped),
-        ("error", "nothing: it raises an error", "The number of elements fits, so nothing is raised: a silent bug."),
+        (
+            "error",
+            "nothing: it raises an error",
+            ("The number of elements fits, so nothing is raised: a silent bug."),
+        ),
     ]
     return case.on(Setup(case.setup.example, n, d_k, n_heads=2)).choice(
         f"x is (1, {n}, {2 * d_k}), 2 heads. What does head {head}, row {row} of x.reshape(1, 2, {n}, {d_k}) "
@@ -66,7 +74,8 @@ def h3(case: Case) -> Item:
         (f"1/{h}", f"1/{h}", f"Each head is that much cheaper, but there are {h} of them."),
     ]
     return case.choice(
-        f"Same d_model, same T. Going from 1 head to {h}, the multiply-adds of Q Kᵀ and A V are multiplied by …",
+        f"Same d_model, same T. Going from 1 head to {h}, the multiply-adds of Q Kᵀ and A V are "
+        "multiplied by …",
         options,
         f"1/{one // many}" if many < one else str(many // one),
         f"{h} products of width {d_model} / {h}. Only the number of softmax entries grows, {h} times.",
@@ -86,9 +95,21 @@ def h4(case: Case) -> Item:
     named = {"sum": heads.scores.sum(0), "average": heads.weights.mean(0), "larger": heads.scores.max(0)}
     options = [
         ("sum", "the sum of the two heads' scores", ""),
-        ("average", "the average of the two heads' weights", "Weights come after softmax, in each head apart."),
-        ("unrelated", "unrelated to them", "8 channels are the first 4 and the last 4, and so are the products."),
-        ("larger", "the larger of the two", "Nothing chooses between the heads: both halves of the sum count."),
+        (
+            "average",
+            "the average of the two heads' weights",
+            ("Weights come after softmax, in each head apart."),
+        ),
+        (
+            "unrelated",
+            "unrelated to them",
+            ("8 channels are the first 4 and the last 4, and so are the products."),
+        ),
+        (
+            "larger",
+            "the larger of the two",
+            ("Nothing chooses between the heads: both halves of the sum count."),
+        ),
     ]
     row = 4
     weights = softmax(wide / np.sqrt(2 * heads.q.shape[-1]))
@@ -120,6 +141,8 @@ def _multiply_adds(seq_len: int, d_model: int, n_heads: int) -> int:
 def _favourites(case: Case, heads: AttentionSteps, weights: np.ndarray, row: int) -> str:
     """What the two heads' favourites of a row get in the heads, and in the one wide head."""
     tops = [int(heads.weights[head, row].argmax()) for head in (0, 1)]
-    apart = " and ".join(f"{case.key(top)} {heads.weights[head, row, top]:.2f}" for head, top in enumerate(tops))
+    apart = " and ".join(
+        (f"{case.key(top)} {heads.weights[head, row, top]:.2f}") for head, top in enumerate(tops)
+    )
     mixed = " and ".join(f"{case.key(top)} {weights[row, top]:.2f}" for top in tops)
     return f"Row {case.query(row)}: apart, the heads give {apart}; the one head gives {mixed}."

@@ -50,7 +50,10 @@ def m2(case: Case) -> Item:
     parts = {
         "all": ("all", range(n)),
         "none": ("none", ()),
-        "later": ("only the last" if place == n - 1 else f"{case.query(place)} and those after it", range(place, n)),
+        "later": ("only the last" if place == n - 1 else (
+            f"{case.query(place)} and those after "
+            "it"
+        ), range(place, n)),
         "one more": ("only the last two" if place == n - 1 else f"those before {case.query(place)}",
                      range(n - 2, n) if place == n - 1 else range(place)),
     }  # fmt: skip
@@ -75,7 +78,11 @@ def m3(case: Case) -> Item:
     n = case.setup.seq_len
     sums = (case.steps.weights * masks.causal(n)).sum(-1)
     options = [
-        ("one", "1 everywhere", "Then the hidden shares would have to go to the other words. Nobody does that."),
+        (
+            "one",
+            "1 everywhere",
+            ("Then the hidden shares would have to go to the other words. Nobody does that."),
+        ),
         ("less", "less than 1, except the last row", ""),
         ("more", "more than 1", "A factor of 0 or 1 takes shares away and adds none."),
         ("zero", "0", "The allowed words keep their shares."),

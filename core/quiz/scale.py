@@ -45,7 +45,11 @@ def c2(case: Case) -> Item:
     options = [
         ("1", "1", "Then more channels would bring no more spread. Each further product adds variance."),
         (str(root), str(root), ""),
-        (str(factor), str(factor), f"That is how the variance grows. The size is its root, √{factor} = {root}."),
+        (
+            str(factor),
+            str(factor),
+            (f"That is how the variance grows. The size is its root, √{factor} = {root}."),
+        ),
         (str(factor**2), str(factor**2), "Independent products partly cancel: the size grows less than d_k."),
     ]
     key = min((key for key, _, _ in options), key=lambda key: abs(math.log(int(key) / grown)))
@@ -94,10 +98,22 @@ def c4(case: Case) -> Item:
     random = _random_scores(case.rng, d_k, ROWS)
     moved = _winners_moved(random, d_k) + _winners_moved(case.steps.scores, case.setup.d_k)
     options = [
-        ("often", "yes, often", "Then a key would overtake another when both are divided by the same number."),
+        (
+            "often",
+            "yes, often",
+            ("Then a key would overtake another when both are divided by the same number."),
+        ),
         ("never", "no, never", ""),
-        ("long", "only for long sequences", "Every score of a row has the same divisor, however long the row."),
-        ("negative", "only if scores are negative", "A positive divisor keeps the order of negative numbers too."),
+        (
+            "long",
+            "only for long sequences",
+            ("Every score of a row has the same divisor, however long the row."),
+        ),
+        (
+            "negative",
+            "only if scores are negative",
+            ("A positive divisor keeps the order of negative numbers too."),
+        ),
     ]
     reason = "One positive divisor for the whole row keeps its order. It changes by how much the winner wins."
     measured = (
@@ -145,10 +161,18 @@ def c6(case: Case) -> Item:
     rescued = (bool(np.allclose(case.steps.weights, narrow)), bool(np.allclose(before, after)))
     key = {(True, True): "always", (False, True): "wide"}.get(rescued, "no")
     options = [
-        ("always", "yes, it normalises any scores", "Then the divisor would have to look at the scores. It is fixed."),
+        (
+            "always",
+            "yes, it normalises any scores",
+            ("Then the divisor would have to look at the scores. It is fixed."),
+        ),
         ("no", "no, it only offsets the growth with d_k", ""),
         ("wide", "yes, but only from d_k = 64 on", "At d_k = 64 the divisor is 8, whatever the scores are."),
-        ("indifferent", "softmax does not care about size", "A common sum cancels in softmax. A factor makes it sharper."),
+        (
+            "indifferent",
+            "softmax does not care about size",
+            ("A common sum cancels in softmax. A factor makes it sharper."),
+        ),
     ]
     name = number(factor)
     return case.choice(

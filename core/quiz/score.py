@@ -105,7 +105,7 @@ def s4(case: Case) -> Item:
 def s5(case: Case) -> Item:
     """S is not symmetric."""
     s = case.steps.scores
-    row, col = case.pick((4, 1), cells((s != 0) & (s.T != s) & (s.T != -s)))
+    row, col = case.pick((4, 1), cells((s != 0) & (s != s.T) & (-s != s.T)))
     there, back = float(s[row, col]), float(s[col, row])
     kind = {there: "same", -there: "negative", 0.0: "zero"}.get(back, "other")
     forth, reverse = (f"{case.query(i)} → {case.key(j)}" for i, j in ((row, col), (col, row)))

@@ -21,13 +21,15 @@ def w1(case: Case) -> Item:
     before = case.steps.weights[row]
     after = softmax(case.steps.scaled_scores[row : row + 1] + float(constant))[0]
     difference = float(np.abs(after - before).max())
-    if not np.isfinite(after).all():
-        key = "nan"
-    else:
-        key = "same" if difference < 1e-9 else "sharper" if after.max() > before.max() else "extreme"
+    effect = _effect(before, after)
+    key = "extreme" if effect == "flatter" else effect
     extreme = "nearly 1" if constant > 0 else "nearly 0"
     options = [
-        ("extreme", f"all become {extreme}", "They share a budget of 1, so they cannot all move the same way."),
+        (
+            "extreme",
+            f"all become {extreme}",
+            ("They share a budget of 1, so they cannot all move the same way."),
+        ),
         ("same", "do not change", ""),
         ("sharper", "become sharper", "Softmax reads the gaps between scores, and no gap changed."),
         ("nan", "overflow and become NaN", "Only without the row maximum subtracted, and for large scores."),
@@ -53,10 +55,7 @@ def w2(case: Case) -> Item:
     row, col = case.pick((4, 1), tops)
     before = case.steps.weights[row]
     after = softmax(case.steps.scaled_scores[row : row + 1] * factor)[0]
-    if np.allclose(before, after):
-        key = "same"
-    else:
-        key = "sharper" if after.max() > before.max() else "flatter"
+    key = _effect(before, after)
     options = [
         ("same", "do not change", "A common sum cancels in softmax. A common factor does not."),
         ("times", does, "Then they would no longer sum to 1."),
@@ -119,10 +118,22 @@ def w5(case: Case) -> Item:
     times = {"scores": z[row, high] / z[row, low], "gap": math.exp(gap), "twice": math.exp(2 * gap)}
     big, small, power = case.key(high), case.key(low), _e_to(gap)
     options = [
-        ("scores", f"{times['scores']:.2g} times that of {small}", "Weights go with e to the score, not with the score."),
+        (
+            "scores",
+            f"{times['scores']:.2g} times that of {small}",
+            ("Weights go with e to the score, not with the score."),
+        ),
         ("gap", f"about {times['gap']:.1f} times that of {small}", ""),
-        ("twice", f"about {times['twice']:.1f} times that of {small}", f"That belongs to a gap of {number(2 * gap)}."),
-        ("plus", f"{number(gap)} more than that of {small}", "No weight is above 1, so none can be that much larger."),
+        (
+            "twice",
+            (f"about {times['twice']:.1f} times that of {small}"),
+            f"That belongs to a gap of {number(2 * gap)}.",
+        ),
+        (
+            "plus",
+            f"{number(gap)} more than that of {small}",
+            ("No weight is above 1, so none can be that much larger."),
+        ),
     ]
     return case.choice(
         f"Row {case.query(row)}: {big} has scaled score {number(z[row, high])}, {small} has "
@@ -142,13 +153,14 @@ def w6(case: Case) -> Item:
     with np.errstate(over="ignore", invalid="ignore"):
         plain = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
     right = softmax(scores.astype(float))[0]
-    if np.isnan(plain).any():
-        key = "nan"
-    else:
-        key = "right" if np.allclose(plain[0], right, atol=0.01) else "last"
+    key = _overflowed(plain[0], right)
     limit = int(math.log(np.finfo(dtype).max))
     options = [
-        ("right", "the right weights", f"e^{base} does not fit into {dtype}; e^{limit} is the last that does."),
+        (
+            "right",
+            "the right weights",
+            (f"e^{base} does not fit into {dtype}; e^{limit} is the last that does."),
+        ),
         ("last", "[0, 0, 1]", "Then the largest would win. But all three powers overflow alike."),
         ("nan", "[nan, nan, nan]", ""),
         ("error", "an exception", "Floating point does not stop. It goes on with inf and NaN, silently."),
@@ -169,7 +181,11 @@ def w7(case: Case) -> Item:
     key = {(True, False): "rows", (False, True): "columns", (True, True): "both"}.get(ones, "diagonal")
     options = [
         ("rows", "every row", ""),
-        ("columns", "every column", "Then each key would share itself out. It is the query that has a budget."),
+        (
+            "columns",
+            "every column",
+            ("Then each key would share itself out. It is the query that has a budget."),
+        ),
         ("both", "both", "Then every key would be equally popular in the end."),
         ("diagonal", "the diagonal", "That is each word's attention to itself. Nothing ties those together."),
     ]
@@ -189,10 +205,7 @@ def w8(case: Case) -> Item:
     row = case.pick(4, [int(row) for row in np.flatnonzero(unique)])  # at a tie, argmax does jump
     z, v = case.steps.scaled_scores[row], case.steps.v[:, 0]
     soft, hard = _slopes(lambda scores: softmax(scores[None])[0], z, v), _slopes(_one_hot, z, v)
-    if not hard.any():
-        key = "zero"
-    else:
-        key = "larger" if np.abs(hard).max() > np.abs(soft).max() else "negative" if (hard < 0).all() else "same"
+    key = _steepness(hard, soft)
     options = [
         ("larger", "larger", "Harder looks like stronger, but a nudge that changes nothing has slope 0."),
         ("same", "the same", "Softmax moves a little with every nudge. Argmax waits, then jumps."),
@@ -203,6 +216,31 @@ def w8(case: Case) -> Item:
     measured = f"Row {case.query(row)}, slope for each score: argmax {_list(hard)}, softmax {_list(soft)}."
     question = "You replace softmax by a hard argmax. The slope of the output for each score is then …"
     return case.choice(question, options, key, reason, measured, (row, int(z.argmax())))
+
+
+def _effect(before: np.ndarray, after: np.ndarray) -> str:
+    """What happened to a row of weights."""
+    if not np.isfinite(after).all():
+        return "nan"
+    if np.abs(after - before).max() < 1e-9:
+        return "same"
+    return "sharper" if after.max() > before.max() else "flatter"
+
+
+def _overflowed(plain: np.ndarray, right: np.ndarray) -> str:
+    """What a softmax without the subtraction gave."""
+    if np.isnan(plain).any():
+        return "nan"
+    return "right" if np.allclose(plain, right, atol=0.01) else "last"
+
+
+def _steepness(hard: np.ndarray, soft: np.ndarray) -> str:
+    """How the slopes of a hard choice compare with those of a soft one."""
+    if not hard.any():
+        return "zero"
+    if (hard < 0).all():
+        return "negative"
+    return "larger" if np.abs(hard).max() > np.abs(soft).max() else "same"
 
 
 def _pairs_with_a_gap(z: np.ndarray) -> list[tuple[int, int, int]]:

@@ -96,23 +96,12 @@ def d2(case: Case) -> Item:
     """Sums that tell which step went wrong."""
     suspects = ("late mask", "axis", "no softmax", "late scale")
     fault = case.pick("axis", suspects)
-    setup = replace(case.setup, mask="causal" if case.seed and fault == "late mask" else "none")
-    case = case.on(setup)
-    suspects_here = suspects
-    shown, key = _show_and_find(case, fault, suspects_here)
-    columns = (
-        "every column sums to 1"
-        if np.allclose(shown.column_sums, 1)
-        else f"column sums {_list(shown.column_sums)}"
-    )
-    question = f"Row sums of somebody's A: {_list(shown.row_sums)}; {columns}. What happened?"
-    return _item(
-        case,
-        question,
-        suspects_here,
-        key,
-        f"Running that fault prints the same sums: {_list(shown.row_sums)}.",
-    )
+    case = case.on(replace(case.setup, mask="causal" if fault == "late mask" else "none"))
+    shown, key = _show_and_find(case, fault, suspects)
+    sums, ones = _list(shown.row_sums), np.allclose(shown.column_sums, 1)
+    columns = "every column sums to 1" if ones else f"column sums {_list(shown.column_sums)}"
+    question = f"Row sums of somebody's A: {sums}; {columns}. What happened?"
+    return _item(case, question, suspects, key, f"Running that fault prints the same row sums: {sums}.")
 
 
 def _item(case: Case, question: str, suspects: tuple[str, ...], key: str, measured: str) -> Item:

@@ -11,7 +11,8 @@ from core.quiz.bank import PAGES
 EXPECTED = {  # what the author of the lesson expects; the core computes it
     "S1": 8, "S2": "7 × 7", "S3": "column", "S4": "columns", "S5": "other",
     "C1": 3, "C2": "2", "C3": "flatter", "C4": "never", "C5": "fiftieth", "C6": "no",
-    "W1": "same", "W2": "sharper", "W3": "small", "W4": 1 / 7, "W5": "gap", "W6": "nan", "W7": "rows", "W8": "zero",
+    "W1": "same", "W2": "sharper", "W3": "small", "W4": 1 / 7, "W5": "gap", "W6": "nan",
+    "W7": "rows", "W8": "zero",
     "B1": "9.5", "B2": "output", "B3": "7 × 3", "M1": 1, "M2": "later", "M3": "less", "M4": "0.86",
     "H1": 64, "H2": "0.1", "H3": "1", "H4": "sum", "D1": "scale", "D2": "axis",
 }  # fmt: skip
