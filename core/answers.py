@@ -2,6 +2,8 @@
 
 import math
 import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from core.arithmetic import number
 
@@ -9,6 +11,25 @@ LONGEST = 40  # characters; what is longer is no number that anybody types
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?", re.ASCII)
 _WORDS = {"nan": math.nan, "inf": math.inf, "∞": math.inf, "infinity": math.inf}
+
+
+@dataclass(frozen=True, slots=True)
+class Slip:
+    """A wrong number that has a known cause."""
+
+    value: float
+    meaning: str  # what giving it would have meant
+
+
+def slips_of(answer: float, named: Mapping[str, float]) -> tuple[Slip, ...]:
+    """meaning -> wrong number; those that happen to be the right number are left out."""
+    return tuple(Slip(float(value), meaning) for meaning, value in named.items() if value != answer)
+
+
+def meaning_of(given: float, slips: Iterable[Slip], decimals: int, otherwise: str) -> str:
+    """A wrong number -> what it would have meant; `otherwise` where no slip is known that leads to it."""
+    known = (slip.meaning for slip in slips if is_right(given, slip.value, decimals or 3))
+    return next(known, otherwise)
 
 
 def read_number(text: str) -> float | None:

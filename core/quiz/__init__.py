@@ -2,7 +2,7 @@
 
 from core.quiz.bank import MAX_SEED, POLLS, PREDICTIONS, TEMPLATES, item, items_of
 from core.quiz.check_yourself import LENGTH, Answered, Result, next_item, result
-from core.quiz.model import Feedback, Item, Option, Slip, UnreadableAnswer, check
+from core.quiz.model import Feedback, Item, Option, UnreadableAnswer, check
 
 __all__ = [
     "LENGTH",
@@ -15,7 +15,6 @@ __all__ = [
     "Item",
     "Option",
     "Result",
-    "Slip",
     "UnreadableAnswer",
     "check",
     "item",

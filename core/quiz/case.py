@@ -7,8 +7,9 @@ from typing import TypeVar
 
 import numpy as np
 
+from core.answers import slips_of
 from core.attention import AttentionSteps
-from core.quiz.model import Item, Option, Slip, shuffled
+from core.quiz.model import Item, Option, shuffled
 from core.setup import Inputs, Setup, inputs, run
 
 T = TypeVar("T")
@@ -84,7 +85,7 @@ class Case:
         cell: tuple[int, int] = (0, 0),
     ) -> Item:
         """An item that asks for a number; slips: meaning -> the wrong number it leads to."""
-        known = tuple(Slip(float(value), meaning) for meaning, value in slips.items() if value != answer)
+        known = slips_of(answer, slips)
         return self._item(question, (), float(answer), decimals, known, otherwise, reason, measured, cell)
 
     def _item(self, question: str, options: tuple, answer: str | float, decimals: int, slips: tuple,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.answers import is_right, read_number, rounded
+from core.answers import Slip, is_right, meaning_of, read_number, rounded
 from core.setup import Setup
 
 
@@ -16,14 +16,6 @@ class Option:
     key: str  # what it claims, in a word; the core decides which key is true
     text: str
     meaning: str  # what choosing it would have meant, where it is wrong
-
-
-@dataclass(frozen=True, slots=True)
-class Slip:
-    """A wrong number that has a known cause."""
-
-    value: float
-    meaning: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +80,8 @@ def _check_number(item: Item, answer: str | float) -> Feedback:
         )
     if is_right(given, float(item.answer), item.decimals):
         return Feedback(True, rounded(given, 3), item.measured, item.reason, "")
-    return Feedback(False, rounded(given, 3), item.measured, item.reason, explain(given, item))
-
-
-def explain(given: float, item: Item) -> str:
-    """A wrong number -> what it would have meant."""
-    for slip in item.slips:
-        if is_right(given, slip.value, item.decimals or 3):
-            return slip.meaning
-    return item.otherwise
+    meant = meaning_of(given, item.slips, item.decimals, item.otherwise)
+    return Feedback(False, rounded(given, 3), item.measured, item.reason, meant)
 
 
 def shuffled(options: tuple[Option, ...], item_id: str, seed: int) -> tuple[Option, ...]:

@@ -11,7 +11,8 @@ from core.answers import is_right, read_number, rounded, tolerance
     ("text", "value"),
     [
         ("3", 3), ("−2", -2), ("-2", -2), (" 0,854 ", 0.854), (".5", 0.5), ("7.", 7), ("1/7", 1 / 7),
-        ("8 / 2", 4), ("85.4 %", 0.854), ("1e3", 1000), ("+4", 4), ("-1/−2", 0.5), ("−∞", -math.inf), ("-inf", -math.inf),
+        ("8 / 2", 4), ("85.4 %", 0.854), ("1e3", 1000), ("+4", 4), ("-1/−2", 0.5),
+        ("−∞", -math.inf), ("-inf", -math.inf),
     ],
 )  # fmt: skip
 def test_reads_what_people_type(text, value):
@@ -43,7 +44,8 @@ def test_reads_back_every_float(value):
     ("given", "answer", "decimals", "right"),
     [
         (0.854, 0.85439, 3, True), (0.855, 0.85439, 3, True), (0.856, 0.85439, 3, False),
-        (0.86, 0.85439, 2, True), (8, 8, 0, True), (8.001, 8, 0, False), (63.9, 63.8971, 3, True), (63.7, 63.8971, 3, False),
+        (0.86, 0.85439, 2, True), (8, 8, 0, True), (8.001, 8, 0, False),
+        (63.9, 63.8971, 3, True), (63.7, 63.8971, 3, False),
         (math.nan, math.nan, 3, True), (0, math.nan, 3, False), (-math.inf, -math.inf, 3, True),
         (-99, -math.inf, 3, False),
         (math.inf, 8, 3, False),
