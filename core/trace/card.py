@@ -136,8 +136,10 @@ def _one_blank(cell: Cell) -> list[tuple[str | Blank, ...]]:
 def _three_blanks(cell: Cell) -> list[tuple[str | Blank, ...]]:
     """The power, the row's sum, the share. The other powers are given."""
     worked = softmax_cell(cell.steps, cell.row, cell.col, cell.names)
-    powers = np.exp(exponents(cell))
+    powers, z = np.exp(exponents(cell)), cell.steps.masked_scores[cell.row]
+    shifted = not np.array_equal(exponents(cell), z)
     return [
+        *([(worked.lines[-1],)] if shifted else []),
         (f"{worked.lines[0].partition(' / ')[0]} = ", power_blank(cell)),
         (f"sum of the row: {_powers_given(powers, cell.col)} = ", total_blank(cell)),
         ("share: power / sum = ", weight_blank(cell)),

@@ -135,6 +135,7 @@ def test_a_long_row_asks_for_its_largest_shares_and_the_chosen_cell():
 def test_large_scores_are_written_with_the_maximum_subtracted():
     setup = Setup("saturation", 6, 64, edits=";".join(f"q.0.0.{c}=9" for c in range(8)))
     blanks = {blank.id: blank for blank in card(setup, "three blanks", 0, 0).blanks}
+    assert "is subtracted first" in card(setup, "three blanks", 0, 0).lines[0][0]
     assert math.isfinite(blanks["total"].answer)
     assert blanks["power"].answer / blanks["total"].answer == pytest.approx(blanks["weight"].answer)
 
