@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.answers import Slip, slips_of
-from core.arithmetic import LARGEST_EXPONENT, number
+from core.arithmetic import number
 from core.attention import AttentionSteps, softmax
+from core.powers import written_exponents
 from core.setup import Inputs
 
 
@@ -137,10 +138,8 @@ def output_blank(cell: Cell, channel: int, blank_id: str, label: str) -> Blank:
 
 
 def exponents(cell: Cell) -> np.ndarray:
-    """What e is raised to in the written-out softmax: z, or z less the row's largest where z is large."""
-    z = np.asarray(cell.steps.masked_scores[cell.row], float)
-    largest = float(z.max())
-    return z - largest if math.isfinite(largest) and abs(largest) > LARGEST_EXPONENT else z
+    """What e is raised to along the cell's row."""
+    return written_exponents(cell.steps.masked_scores[cell.row])[0]
 
 
 def _plain_share(scores: np.ndarray, index: int) -> float:
