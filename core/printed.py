@@ -17,11 +17,15 @@ td.here { font-weight: 700; outline: 2px solid #111; outline-offset: -2px; }
 ol, ul { margin: .3em 0; padding-left: 1.5em; } li { margin: .45em 0; }
 .line { display: inline-block; min-width: 5em; border-bottom: 1px solid #111; }
 .small { font-size: 9pt; color: #333; }
+.row { display: flex; flex-wrap: wrap; align-items: start; gap: 0 1.2em; }
+caption { white-space: nowrap; }
 .page { break-before: page; }
 @media screen { body { padding: 0 .5cm; } .wide { overflow-x: auto; } }
 @media print {
   @page { size: A4; margin: 14mm; }
-  body { margin: 0; max-width: none; }
+  body { margin: 0; max-width: none; font-size: 9.5pt; }
+  p { margin: .4em 0; break-after: avoid; }
+  .row { gap: 0 .8em; }
   table, li { break-inside: avoid; }
   h2 { break-after: avoid; }
   th { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
@@ -48,6 +52,11 @@ def heading(text: str, *, new_page: bool = False) -> str:
 def paragraph(text: str, *, small: bool = False) -> str:
     """A paragraph."""
     return f"<p{' class=small' if small else ''}>{escape(text)}</p>"
+
+
+def row(parts: Iterable[str]) -> str:
+    """Several blocks beside one another, as many as fit the sheet."""
+    return f'<div class="row">{"".join(parts)}</div>'
 
 
 def numbered(entries: Iterable[str]) -> str:

@@ -13,7 +13,7 @@ from core.arithmetic import number
 from core.attention import AttentionSteps
 from core.examples import EXAMPLES
 from core.powers import written_exponents
-from core.printed import choices, document, heading, line_to_write_on, numbered, paragraph, table, text
+from core.printed import choices, document, heading, line_to_write_on, numbered, paragraph, row, table, text
 from core.setup import D_KS, Inputs, Setup, inputs, run
 
 MOST_WORDS = 8
@@ -103,17 +103,17 @@ def _about(setup: Setup, shown: Setup) -> str:
     """What the sheet is about, and whether it is a part of a larger state."""
     cut = (setup.seq_len, setup.d_k, setup.n_heads) != (shown.seq_len, shown.d_k, shown.n_heads)
     part = " This is the part of the state on screen that fits on paper." if cut else ""
-    return f"{EXAMPLES[setup.example].about} Here T = {shown.seq_len} and d_k = {shown.d_k}.{part}"
+    return f"{EXAMPLES[setup.example].about} Here T = {shown.seq_len} and d_k = {shown.d_k}.{part}"
 
 
 def _given(sheet: _Sheet) -> list[str]:
     names, steps = sheet.names, sheet.steps
-    return [
-        heading("Given"),
-        _matrix("Q: what each word looks for", steps.q, names.query_tokens, names.channels),
-        _matrix("K: what each word offers", steps.k, names.key_tokens, names.channels),
-        _matrix("V: what each word hands over", steps.v, names.key_tokens, names.value_channels),
+    matrices = [
+        _matrix("Q: what it looks for", steps.q, names.query_tokens, names.channels),
+        _matrix("K: what it offers", steps.k, names.key_tokens, names.channels),
+        _matrix("V: what it hands over", steps.v, names.key_tokens, names.value_channels),
     ]
+    return [heading("Given"), row(matrices)]
 
 
 def _tasks(sheet: _Sheet, *, solved: bool) -> list[str]:
@@ -133,8 +133,9 @@ def _score_task(sheet: _Sheet, place: int, solved: bool) -> list[str]:
     rows = list(zip(sheet.names.query_tokens, cells, strict=True))
     return [
         heading(f"{place}. Score"),
-        paragraph(
-            "Each cell of S is a query times a key: multiply entry by entry and add. Fill in the open cells."
+        *_told(
+            "Each cell of S is a query times a key: multiply entry by entry and add. Fill in the open cells.",
+            solved,
         ),
         table("S = Q Kᵀ", sheet.names.key_tokens, rows),
     ]
@@ -144,7 +145,7 @@ def _scale_task(sheet: _Sheet, place: int, solved: bool) -> list[str]:
     z = sheet.steps.scaled_scores[sheet.row]
     return [
         heading(f"{place}. Scale"),
-        paragraph(f"Divide row {_word(sheet)} of S by √d_k = √{sheet.setup.d_k}."),
+        *_told(f"Divide row {_word(sheet)} of S by √d_k = √{sheet.setup.d_k}.", solved),
         table("Z", sheet.names.key_tokens, [(_word(sheet), _cells(z, solved))]),
     ]
 
@@ -156,8 +157,9 @@ def _softmax_task(sheet: _Sheet, place: int, solved: bool) -> list[str]:
     power = f"e^(z − {number(subtracted)})" if subtracted else "e^z"
     return [
         heading(f"{place}. Softmax"),
-        paragraph(
-            f"Look up {power} for each cell of the row, add the powers up, and divide each by the sum."
+        *_told(
+            f"Look up {power} for each cell of the row, add the powers up, and divide each by the sum.",
+            solved,
         ),
         table(
             f"Row {_word(sheet)}",
@@ -176,8 +178,9 @@ def _blend_task(sheet: _Sheet, place: int, solved: bool) -> list[str]:
     name = sheet.names.value_channels[sheet.channel]
     return [
         heading(f"{place}. Blend"),
-        paragraph(
-            f"Multiply each weight of row {_word(sheet)} by the word's “{name}” in V, and add it all up."
+        *_told(
+            f"Multiply each weight of row {_word(sheet)} by the word's “{name}” in V, and add it all up.",
+            solved,
         ),
         table(
             f"The output of {_word(sheet)}: {name}",
@@ -188,19 +191,19 @@ def _blend_task(sheet: _Sheet, place: int, solved: bool) -> list[str]:
 
 
 def _mask_task(sheet: _Sheet, place: int, solved: bool) -> list[str]:
-    row = sheet.masked_row or 0
-    word = f"“{sheet.names.query_tokens[row]}”"
+    place_of_row = sheet.masked_row or 0
+    word = f"“{sheet.names.query_tokens[place_of_row]}”"
     return [
         heading(f"{place}. Mask"),
-        paragraph(
+        *_told(
             "Now a causal mask hides all later words: their scores become −∞. What are the weights of "
-            f"row {word}? "
-            "(Its scores are in S. Scale them first.)"
+            f"row {word}? (Its scores are in S. Scale them first.)",
+            solved,
         ),
         table(
             "A with the causal mask",
             sheet.names.key_tokens,
-            [(word, _cells(sheet.causal.weights[row], solved))],
+            [(word, _cells(sheet.causal.weights[place_of_row], solved))],
         ),
     ]
 
@@ -217,6 +220,11 @@ def _question(item: quiz.Item, solved: bool) -> str:
     if item.options:
         return text(item.question) + choices(option.text for option in item.options)
     return text(item.question) + " " + line_to_write_on()
+
+
+def _told(instruction: str, solved: bool) -> list[str]:
+    """What is to be done; the answer sheet does not say it again."""
+    return [] if solved else [paragraph(instruction)]
 
 
 def _exp_table(sheet: _Sheet) -> str:

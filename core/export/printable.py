@@ -7,7 +7,7 @@ import numpy as np
 from core.arithmetic import number
 from core.attention import AttentionSteps
 from core.examples import EXAMPLES
-from core.printed import document, heading, paragraph, table
+from core.printed import document, heading, paragraph, row, table
 from core.setup import Inputs, Setup, inputs, run
 
 MOST_ROWS = 16  # rows and columns of a matrix that fit a sheet
@@ -59,7 +59,8 @@ def _head_tables(setup: Setup, given: Inputs, one: AttentionSteps) -> list[str]:
     if setup.mask != "none":
         shown.append(_matrix("Z with the mask", one.masked_scores, queries, keys))
     return [
-        *shown,
+        row(shown[:3]),
+        *shown[3:],
         _matrix("A = softmax of each row", one.weights, queries, keys),
         _matrix("O = A V", one.output, queries, given.value_channels),
     ]
