@@ -29,6 +29,10 @@ bench: .venv/torch  ## speed, as ratios to what stands beside it in the same run
 test-torch: .venv/torch  ## what PyTorch itself must confirm
 	$(BIN)/python -m pytest tests/torch
 
+goldens: .venv/torch  ## tests/golden, by PyTorch
+	$(BIN)/python -m tests.golden.make_attention
+	$(BIN)/python -m tests.golden.make_tiny_model
+
 # One stamp for each list of requirements: a list that changed is installed again, nothing else is.
 .venv/app: requirements.txt | .venv
 .venv/dev: requirements-dev.txt requirements.txt | .venv

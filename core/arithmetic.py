@@ -159,6 +159,30 @@ def blend_cell(steps: AttentionSteps, row: int, channel: int, names: Names) -> A
     return _dot_product(question, names.key_tokens, weights, v, float(steps.output[row, channel]), largest)
 
 
+def pipeline_row(steps: AttentionSteps, row: int, channel: int, keep: int, names: Names) -> Arithmetic:
+    """One head's steps -> a whole row through all four steps, down to output[row, channel].
+
+    `keep` is a key that is shown however long the row is.
+    """
+    _check_one_head(steps)
+    parts = _parts(steps.scores.shape[-1], keep)
+    shares = steps.weights[row] * steps.v[:, channel]
+    query, value, result = names.query_tokens[row], names.value_channels[channel], steps.output[row, channel]
+    return Arithmetic(
+        question=f"The row of {query}, through all four steps",
+        columns=(*_header(names.key_tokens, parts), "sum"),
+        rows=(
+            ("1 score", (*_cells(steps.scores[row], parts), "")),
+            (f"2 ÷ √{steps.q.shape[-1]}", (*_cells(steps.masked_scores[row], parts), "")),
+            ("3 softmax", (*_cells(steps.weights[row], parts, add=True), number(_sum(steps.weights[row])))),
+            (f"4 · V {value}", (*_cells(shares, parts, add=True), number(result))),
+        ),
+        lines=(),
+        result=float(result),
+        note=_rounding([*steps.masked_scores[row], *steps.weights[row], result]),
+    )
+
+
 def projection_cell(steps: MultiHeadSteps, row: int, channel: int, names: Names) -> Arithmetic:
     """Steps of one sequence -> output[row, channel]: the heads side by side · one column of w_o."""
     if steps.output.ndim != 2:

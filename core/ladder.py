@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.checks import ShapeError
+from core.checks import ShapeError, check_divides
 from core.heads import merge_heads, split_heads
 
 
@@ -26,7 +26,7 @@ def ladder(x: np.ndarray, n_heads: int) -> tuple[Rung, Rung, Rung, Rung]:
     if x.ndim != 3:
         raise ShapeError(f"x needs the axes (B, T, d_model), but its shape is {x.shape}")
     batch, seq_len, d_model = x.shape
-    split_heads(x, n_heads)  # refuses a width that does not divide
+    check_divides(x, n_heads)
     position = np.broadcast_to(np.arange(seq_len)[None, :, None], x.shape)
     cut = (batch, seq_len, n_heads, d_model // n_heads)
     return (

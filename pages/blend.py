@@ -9,18 +9,22 @@ from ui.view import View
 def render(view: View) -> None:
     """A at the left, V on top of O: laid out like the product itself."""
     stage.idea("blend")
-    left, right = stage.columns()
-    with left:
-        matrices = [
-            tensors.matrix(view, "weights", (1, 0)),
-            tensors.matrix(view, "v", (0, 1)),
-            tensors.matrix(view, "output", (1, 1)),
-        ]
-        stage.show_step(view, matrices, "output")
-    with right:
-        stage.arithmetic(view, blend_cell, view.value_channel)
+    matrices, arithmetic = stage.columns()
+    with matrices:
+        stage.show_step(view, product(view), "output")
         stage.code(blend)
+    with arithmetic:
+        stage.arithmetic(view, blend_cell, view.value_channel)
         stage.pitfalls("blend")
+
+
+def product(view: View) -> list:
+    """A (n_q × n_k), V (n_k × d_v) and O (n_q × d_v)."""
+    return [
+        tensors.matrix(view, "weights", (1, 0)),
+        tensors.matrix(view, "v", (0, 1)),
+        tensors.matrix(view, "output", (1, 1)),
+    ]
 
 
 if __name__ == "__main__":

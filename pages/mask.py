@@ -12,15 +12,16 @@ def render(view: View) -> None:
     stage.idea("mask")
     open_view = view.but(mask="none")
     masked_view = view.but(mask="causal") if view.setup.mask == "none" else view
-    left, right = stage.columns()
-    with left:
-        stage.show_step(masked_view, before_and_after(open_view, masked_view), "weights")
+    if masked_view is not view:
+        text.caption("mask", "No mask chosen")
+    matrices, arithmetic = stage.columns()
+    with matrices:
+        stage.show_step(masked_view, before_and_after(open_view, masked_view), "weights", max_height=260)
         position = controls.replaced_word(view.inputs)
-        leaks = {v.setup.mask: leak_test(v.setup, position) for v in (open_view, masked_view)}
-        stage.leak(masked_view, leaks)
-    with right:
-        if masked_view is not view:
-            text.caption("mask", "No mask chosen")
+        stage.leak(
+            masked_view, {v.setup.mask: leak_test(v.setup, position) for v in (open_view, masked_view)}
+        )
+    with arithmetic:
         stage.arithmetic(masked_view, mask_cell)
         stage.code(mask)
         stage.pitfalls("mask")

@@ -9,15 +9,21 @@ from ui.view import View
 def render(view: View) -> None:
     """S and Z side by side."""
     stage.idea("scale")
-    left, right = stage.columns()
-    with left:
-        before = tensors.matrix(view, "scores", (0, 0))
-        after = tensors.matrix(view, "scaled_scores", (0, 1), lead="÷ √d_k")
-        stage.show_step(view, [before, after], "scaled_scores")
-    with right:
-        stage.arithmetic(view, scale_cell)
+    matrices, arithmetic = stage.columns()
+    with matrices:
+        stage.show_step(view, division(view), "scaled_scores")
         stage.code(scale)
+    with arithmetic:
+        stage.arithmetic(view, scale_cell)
         stage.pitfalls("scale")
+
+
+def division(view: View) -> list:
+    """S, and Z = S / √d_k."""
+    return [
+        tensors.matrix(view, "scores", (0, 0)),
+        tensors.matrix(view, "scaled_scores", (0, 1), lead="÷ √d_k"),
+    ]
 
 
 if __name__ == "__main__":

@@ -9,12 +9,12 @@ from ui.view import View
 def render(view: View) -> None:
     """Q at the left, Kᵀ on top, S where they meet: laid out like the product itself."""
     stage.idea("score")
-    left, right = stage.columns()
-    with left:
+    matrices, arithmetic = stage.columns()
+    with matrices:
         stage.show_step(view, product(view), "scores")
-    with right:
-        stage.arithmetic(view, score_cell)
         stage.code(score)
+    with arithmetic:
+        stage.arithmetic(view, score_cell)
         stage.pitfalls("score")
 
 

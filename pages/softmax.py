@@ -10,12 +10,12 @@ from ui.view import View
 def render(view: View) -> None:
     """Z beside A, with the row sums at its right and the column sums below it."""
     stage.idea("softmax")
-    left, right = stage.columns()
-    with left:
+    matrices, arithmetic = stage.columns()
+    with matrices:
         stage.show_step(view, shares(view), "weights")
-    with right:
-        stage.arithmetic(view, softmax_cell)
         stage.code(softmax)
+    with arithmetic:
+        stage.arithmetic(view, softmax_cell)
         stage.pitfalls("softmax")
 
 

@@ -8,11 +8,11 @@ from ui.view import View
 def render(view: View) -> None:
     """Four whole matrices in a row, then the selected word's own row through the steps."""
     stage.idea("start")
-    stage.show_step(view, pipeline(view), "weights")
-    left, right = stage.columns()
-    with left:
-        stage.row_story(view, pipeline(view))
-    with right:
+    stage.show_step(view, pipeline(view), "weights", max_height=280)
+    row, code = stage.columns()
+    with row:
+        stage.row_story(view)
+    with code:
         stage.code(attention)
         stage.pitfalls("start")
 

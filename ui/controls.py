@@ -35,7 +35,9 @@ def draw() -> tuple[Setup, Selection]:
     editing = st.expander("Edit Q, K and V by hand", expanded=bool(st.session_state.get("edits")))
     with editing:
         numbers = st.container()
-        edits = st.text_input("All edits", key="edits", bind="query-params", placeholder="none", max_chars=2000)
+        edits = st.text_input(
+            "All edits", key="edits", bind="query-params", placeholder="none", max_chars=2000
+        )
         st.button("Undo all edits", on_click=_undo_edits, disabled=not parse_edits(edits))
     with shared:
         setup = _choose(edits)
@@ -98,7 +100,7 @@ def _select(arrays: Inputs) -> Selection:
     """Draw the selected cell's indices: the keyboard's way to any cell, and what the URL keeps."""
     n_q, n_k = len(arrays.query_tokens), len(arrays.key_tokens)
     n_channels = max(len(arrays.channels), len(arrays.value_channels))
-    st.markdown("**Selected cell**")
+    heading = st.empty()
     query, key, channel = st.columns(3)
     with query:
         row = _index("Query", "row", n_q, FIRST_CELL.row)
@@ -106,6 +108,7 @@ def _select(arrays: Inputs) -> Selection:
         col = _index("Key", "col", n_k, FIRST_CELL.col)
     with channel:
         which = _index("Channel", "channel", n_channels, 0)
+    heading.markdown(f"**Selected** {literal(f'{arrays.query_tokens[row]} → {arrays.key_tokens[col]}')}")
     shown = st.session_state["head"]
     return Selection(row, col, which, None if shown == ALL_HEADS else int(shown))
 
@@ -132,9 +135,9 @@ def _edit(setup: Setup, arrays: Inputs, selection: Selection) -> None:
     value_channel = min(selection.channel, len(arrays.value_channels) - 1)
     query, key = arrays.query_tokens[row], arrays.key_tokens[col]
     name, value_name = arrays.channels[channel], arrays.value_channels[value_channel]
-    _number(f"Q[{query}, {name}]", setup, "q", arrays.q, (head, row, channel))
-    _number(f"K[{key}, {name}]", setup, "k", arrays.k, (head, col, channel))
-    _number(f"V[{key}, {value_name}]", setup, "v", arrays.v, (head, col, value_channel))
+    _number(f"Q: {literal(query)}, {literal(name)}", setup, "q", arrays.q, (head, row, channel))
+    _number(f"K: {literal(key)}, {literal(name)}", setup, "k", arrays.k, (head, col, channel))
+    _number(f"V: {literal(key)}, {literal(value_name)}", setup, "v", arrays.v, (head, col, value_channel))
 
 
 def _number(label: str, setup: Setup, tensor: str, array: Any, cell: tuple[int, int, int]) -> None:
@@ -145,7 +148,7 @@ def _number(label: str, setup: Setup, tensor: str, array: Any, cell: tuple[int, 
     def keep() -> None:
         keep_edit(setup, tensor, *cell, st.session_state[key])
 
-    st.number_input(literal(label), -99.0, 99.0, step=1.0, format="%g", key=key, on_change=keep)
+    st.number_input(label, -99.0, 99.0, step=1.0, format="%g", key=key, on_change=keep)
 
 
 def keep_edit(setup: Setup, tensor: str, head: int, row: int, channel: int, value: float) -> None:
@@ -160,7 +163,14 @@ def _undo_edits() -> None:
 def replaced_word(arrays: Inputs) -> int:
     """The mask page's own control: the position whose word the leak test replaces."""
     words = [f"{position} {word}" for position, word in enumerate(arrays.key_tokens)]
-    chosen = st.selectbox("Replace the word", ["the last", *words], key="replace", bind="query-params")
+    label, choice = st.columns([1, 2], vertical_alignment="center")
+    with label:
+        st.markdown("Leak test: replace")
+    with choice:
+        chosen = st.selectbox(
+            "Word to replace", ["the last", *words], key="replace", bind="query-params",
+            label_visibility="collapsed",
+        )  # fmt: skip
     return words.index(chosen) if chosen in words else len(words) - 1
 
 

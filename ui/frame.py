@@ -38,15 +38,17 @@ def link(page, *, default: bool):  # noqa: ANN001, ANN201 - streamlit does not e
 
 def header(pages: Sequence[PageLike], index: int, links: Mapping) -> None:
     """Row 1: Back, the formula with the active part lit, Next."""
-    with st.container(key="frame"):
-        back, middle, forward = st.columns([1, 4, 1], vertical_alignment="center")
-        with back, st.container(key="back"):
+    with st.container(key="frame", horizontal=True, vertical_alignment="center"):
+        with st.container(key="back", width="content"):
             if index:
                 previous = pages[index - 1]
-                st.page_link(links[previous.slug], label=f"Back: {previous.title}", icon=":material/arrow_back:")
-        with middle:
-            st.markdown(f"$\\large {formula(pages[index].part)}$", text_alignment="center")
-        with forward, st.container(key="next", horizontal_alignment="right"):
+                st.page_link(
+                    links[previous.slug], label=f"Back: {previous.title}", icon=":material/arrow_back:"
+                )
+        with st.container(key="formula"):
+            # Two dollars, since a lit part holds single ones.
+            st.markdown(f"$$\n{formula(pages[index].part)}\n$$")
+        with st.container(key="next", width="content"):
             if index + 1 < len(pages):
                 following = pages[index + 1]
                 st.page_link(
@@ -66,7 +68,9 @@ def formula(part: str) -> str:
     values = _lit(_VALUES, part in ("blend", "all"))
     if part == "heads":
         return (
-            r"\text{MultiHead} = \text{Concat}(" + _lit(r"\text{head}_1, \dots, \text{head}_h", True) + r")\,W_O"
+            r"\text{MultiHead} = \text{Concat}("
+            + _lit(r"\text{head}_1, \dots, \text{head}_h", True)
+            + r")\,W_O"
         )
     return rf"\text{{Attention}}(Q,K,V) = {softmax}\big({score}{scale}{masked}\big){values}"
 

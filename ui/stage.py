@@ -4,28 +4,27 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 import streamlit as st
 
-from core.arithmetic import Arithmetic, number, projection_cell
+from core.arithmetic import Arithmetic, number, pipeline_row, projection_cell
 from core.ladder import address
 from core.leak import LeakTest
 from core.readouts import count_moved
 from ui import controls, text
-from ui.matrix import Matrix, show_matrices
+from ui.matrix import MAX_HEIGHT, Matrix, show_matrices
 from ui.tensors import (
-    MOST_RUNG_ROWS,
-    MOST_RUNG_WIDTH,
     TENSORS,
     all_heads,
     leak_strips,
-    row_of,
+    rung_corner,
 )
 from ui.view import View
 
 
-def show(view: View, matrices: Sequence[Matrix], label: str, key: str = "matrices") -> None:
+def show(
+    view: View, matrices: Sequence[Matrix], label: str, key: str = "matrices", max_height: int = MAX_HEIGHT
+) -> None:
     """Draw the page's matrices; a picked cell and an edited number go to the URL."""
 
     def keep_edit(tensor: str, row: int, col: int, value: float) -> None:
@@ -40,13 +39,23 @@ def show(view: View, matrices: Sequence[Matrix], label: str, key: str = "matrice
         "channel": view.channel,
         "value_channel": view.value_channel,
     }
-    show_matrices(matrices, selected, key=key, label=label, on_pick=controls.pick, on_edit=keep_edit)
+    show_matrices(
+        matrices,
+        selected,
+        key=key,
+        label=label,
+        on_pick=controls.pick,
+        on_edit=keep_edit,
+        max_height=max_height,
+    )
 
 
-def show_step(view: View, matrices: Sequence[Matrix], name: str) -> None:
+def show_step(view: View, matrices: Sequence[Matrix], name: str, max_height: int = MAX_HEIGHT) -> None:
     """The matrices of one head, or the page's own tensor `name` of all heads, as the reader chose."""
     label = f"Step: {TENSORS[name].title}"
-    show(view, all_heads(view, name) if view.selection.head is None else matrices, label)
+    show(
+        view, all_heads(view, name) if view.selection.head is None else matrices, label, max_height=max_height
+    )
 
 
 def idea(slug: str) -> None:
@@ -55,43 +64,42 @@ def idea(slug: str) -> None:
 
 
 def columns() -> list:
-    """Row 3: the matrices, and beside them the selected cell's arithmetic and code."""
-    return st.columns([11, 9], gap="large")
+    """Row 3: the matrices and their code at the left, the selected cell's arithmetic at the right."""
+    return st.columns([13, 8], gap="medium")
 
 
 def arithmetic(view: View, cell: Callable[..., Arithmetic], col: int | None = None) -> None:
     """The selected cell of one head, written out by `cell`; `col` where its columns are not the keys."""
-    with st.container(key="arithmetic"):
-        if view.selection.head is None:
-            st.caption(f"Written out for head {view.head}.")
-        written(cell(view.one, view.selection.row, view.selection.col if col is None else col, view.inputs))
+    if view.selection.head is None:
+        st.caption(f"Written out for head {view.head}.")
+    written(cell(view.one, view.selection.row, view.selection.col if col is None else col, view.inputs))
 
 
 def written(worked: Arithmetic) -> None:
-    """Question, table of terms, the sum."""
-    st.markdown(f"**{text.literal(worked.question)}**")
-    if worked.rows:
-        header = ["", *worked.columns]
-        rows = [[label, *cells] for label, cells in worked.rows]
-        st.markdown(text.table(header, rows))
-    for line in worked.lines:
-        st.markdown(text.literal(line))
-    if worked.note:
-        st.caption(text.literal(worked.note))
+    """Question, table of terms (one a line, as on paper), the sum."""
+    with st.container(key="written", gap="small"):
+        st.markdown(f"**{text.literal(worked.question)}**")
+        if worked.rows:
+            header = ["", *(label for label, _ in worked.rows)]
+            terms = zip(worked.columns, *(cells for _, cells in worked.rows), strict=True)
+            st.markdown(text.table(header, list(terms)))
+        st.markdown("  \n".join(text.literal(line) for line in worked.lines))
+        if worked.note:
+            st.caption(text.literal(worked.note))
 
 
 def code(*functions: Callable) -> None:
-    """The lines that made what is on screen: the source that really runs, without its docstring."""
-    st.code("\n\n".join(source(function) for function in functions), language="python")
+    """The lines that made what is on screen: the source that really runs."""
+    st.code("\n\n".join(source(function) for function in functions), language="python", wrap_lines=True)
 
 
 def source(function: Callable) -> str:
-    """A function's own text, its docstring left out."""
+    """A function's own text, without its docstring and the types of its signature."""
     lines = textwrap.dedent(inspect.getsource(function)).splitlines()
-    body = ast.parse("\n".join(lines)).body[0].body
-    if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-        del lines[body[0].lineno - 1 : body[0].end_lineno]
-    return "\n".join(lines)
+    tree = ast.parse("\n".join(lines)).body[0]
+    first = tree.body[1] if ast.get_docstring(tree) else tree.body[0]
+    names = ", ".join(argument.arg for argument in tree.args.args)
+    return "\n".join([f"def {tree.name}({names}):", *lines[first.lineno - 1 :]])
 
 
 def pitfalls(slug: str) -> None:
@@ -100,26 +108,23 @@ def pitfalls(slug: str) -> None:
         st.markdown(text.part(slug, "What goes wrong here"))
 
 
-def row_story(view: View, matrices: Sequence[Matrix]) -> None:
-    """The selected word's own row on its way through the steps."""
-    word = text.literal(view.inputs.query_tokens[view.selection.row])
-    st.markdown(f"The row of **{word}** alone")
-    strips = [
-        replace(row_of(drawn, view.selection.row), place=(number, 0), title="", lead="")
-        for number, drawn in enumerate(matrices[:-1])
-    ]
-    show(view, strips, "One row", key="row")
+def row_story(view: View) -> None:
+    """The selected word's own row on its way through the steps, its keys side by side as in the matrices."""
+    row, col, channel = view.selection.row, view.selection.col, view.value_channel
+    worked = pipeline_row(view.one, row, channel, col, view.inputs)
+    with st.container(key="written", gap="small"):
+        st.markdown(f"**{text.literal(worked.question)}**")
+        st.markdown(text.table(["", *worked.columns], [[label, *cells] for label, cells in worked.rows]))
+        if worked.note:
+            st.caption(text.literal(worked.note))
 
 
 def leak(view: View, leaks: Mapping[str, LeakTest]) -> None:
     """How far each output row moved when one word was replaced, without and with the mask."""
-    test = next(iter(leaks.values()))
-    counts = {name: f"{count_moved(t.moved[view.head])} of {t.moved.shape[-1]}" for name, t in leaks.items()}
-    st.markdown(
-        f"Leak test: **{text.literal(test.word)}** is replaced by another word. "
-        f"Output rows that move: {', '.join(f'{count} with mask {name}' for name, count in counts.items())}."
-    )
-    show(view, [leak_strips(view, {n: t.moved[view.head] for n, t in leaks.items()})], "Leak test", key="leak")
+    moved = {name: test.moved[view.head] for name, test in leaks.items()}
+    counts = [f"{name}: **{count_moved(rows)} of {len(rows)}** rows move" for name, rows in moved.items()]
+    st.markdown("; ".join(counts).replace("none:", "no mask:"))
+    show(view, [leak_strips(view, moved)], "Leak test", key="leak", max_height=120)
 
 
 def compare_heads(view: View) -> None:
@@ -145,7 +150,8 @@ def addresses(view: View) -> None:
     names = ("(B, T, d_model)", "(B, T, h, d_k)", "(B, h, T, d_k)")
     places = address(view.selection.row, packed, n_heads * d_k, n_heads)
     st.markdown(text.table(["shape", "index"], list(zip(names, places, strict=True))))
-    if view.channel >= MOST_RUNG_WIDTH or view.selection.row >= MOST_RUNG_ROWS // n_heads:
+    n_rows, width = rung_corner(view)
+    if view.selection.row >= n_rows or view.channel >= width:
         st.caption("The selected number lies outside the corner that is drawn.")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ class Tensor:
     """How one tensor is drawn, the same on every page."""
 
     title: str
+    symbol: str
     rows: str  # axis names: query, key, channel, value_channel
     cols: str
     colours: str
@@ -27,24 +29,34 @@ class Tensor:
 
 
 TENSORS = {
-    "q": Tensor("Queries Q", "query", "channel", "diverging", 1, {}),
-    "k": Tensor("Keys K", "key", "channel", "diverging", 1, {}),
-    "v": Tensor("Values V", "key", "value_channel", "sequential", 1, {}),
-    "scores": Tensor("Scores S", "query", "key", "diverging", 1, {"q": ["query"], "k": ["key"]}),
-    "scaled_scores": Tensor("Scaled scores Z", "query", "key", "diverging", 1, {"scores": ["query", "key"]}),
+    "q": Tensor("Queries Q", "Q", "query", "channel", "diverging", 1, {}),
+    "k": Tensor("Keys K", "K", "key", "channel", "diverging", 1, {}),
+    "v": Tensor("Values V", "V", "key", "value_channel", "sequential", 1, {}),
+    "scores": Tensor("Scores S", "S", "query", "key", "diverging", 1, {"q": ["query"], "k": ["key"]}),
+    "scaled_scores": Tensor(
+        "Scaled scores Z", "Z", "query", "key", "diverging", 1, {"scores": ["query", "key"]}
+    ),
     "masked_scores": Tensor(
-        "Masked scores", "query", "key", "diverging", 1, {"scaled_scores": ["query", "key"]}
+        "Masked scores", "Z", "query", "key", "diverging", 1, {"scaled_scores": ["query", "key"]}
     ),
     "weights": Tensor(
-        "Weights A", "query", "key", "share", 2, {"masked_scores": ["query"], "scaled_scores": ["query"]}
+        "Weights A", "A", "query", "key", "share", 2, {"masked_scores": ["query"], "scaled_scores": ["query"]}
     ),
     "output": Tensor(
-        "Output O", "query", "value_channel", "sequential", 1, {"weights": ["query"], "v": ["value_channel"]}
+        "Output O",
+        "O",
+        "query",
+        "value_channel",
+        "sequential",
+        1,
+        {"weights": ["query"], "v": ["value_channel"]},
     ),
 }
 
 
-def matrix(view: View, name: str, place: tuple[int, int] = (0, 0), head: int | None = None, **more) -> Matrix:
+def matrix(
+    view: View, name: str, place: tuple[int, int] = (0, 0), head: int | None = None, **more: Any
+) -> Matrix:
     """The tensor `name` of one head, ready to be drawn; `more` overrides fields of Matrix."""
     head = view.head if head is None else head
     tensor = TENSORS[name]
@@ -60,6 +72,7 @@ def matrix(view: View, name: str, place: tuple[int, int] = (0, 0), head: int | N
         **{
             "id": name,
             "title": tensor.title,
+            "symbol": tensor.symbol,
             "values": values,
             "row_labels": labels[tensor.rows],
             "col_labels": labels[tensor.cols],
@@ -123,22 +136,9 @@ def transposed(drawn: Matrix, title: str) -> Matrix:
     )
 
 
-def _signed(colours: str, values) -> str:
+def _signed(colours: str, values: np.ndarray) -> str:
     """A sequential scale cannot show a sign: numbers below 0 ask for the diverging one."""
     return "diverging" if colours == "sequential" and (values < 0).any() else colours
-
-
-def row_of(drawn: Matrix, row: int) -> Matrix:
-    """One row of a matrix, as a strip."""
-    return replace(
-        drawn,
-        id=f"{drawn.id}.row",
-        values=drawn.values[row : row + 1],
-        row_labels=drawn.row_labels[row : row + 1],
-        row_start=row,
-        editable=False,
-        changed=None if drawn.changed is None else drawn.changed[row : row + 1],
-    )
 
 
 def sums(view: View, values: np.ndarray, axis: str, place: tuple[int, int]) -> Matrix:
@@ -152,8 +152,10 @@ def sums(view: View, values: np.ndarray, axis: str, place: tuple[int, int]) -> M
     return Matrix(
         id=f"{axis}_sums",
         title=f"{axis.capitalize()} sums",
+        symbol=f"{axis} sum",
         values=values,
         colours="sequential",
+        limits=(0.0, float(view.inputs.q.shape[-2])),  # a key collects at most 1 from each query
         decimals=2,
         place=place,
         **labels,
@@ -166,6 +168,7 @@ def leak_strips(view: View, leaks: Mapping[str, np.ndarray]) -> Matrix:
     return Matrix(
         id="leak",
         title="How far each output row moves",
+        symbol="moved",
         values=np.stack(list(leaks.values())),
         row_labels=[mask if mask != "none" else "no mask" for mask in leaks],
         col_labels=view.inputs.query_tokens,
@@ -177,14 +180,19 @@ def leak_strips(view: View, leaks: Mapping[str, np.ndarray]) -> Matrix:
 
 
 MOST_RUNG_ROWS = 16  # rows drawn of the rungs that have one row for each position and head
-MOST_RUNG_WIDTH = 4  # channels drawn of each head
+MOST_RUNG_COLUMNS = 16  # columns drawn of the rungs that have all heads side by side
+
+
+def rung_corner(view: View) -> tuple[int, int]:
+    """How many words, and how many channels of each head, the rungs draw."""
+    n_heads, n_q, d_k = view.inputs.q.shape
+    return min(n_q, max(2, MOST_RUNG_ROWS // n_heads)), min(d_k, MOST_RUNG_COLUMNS // n_heads)
 
 
 def rungs(view: View) -> list[Matrix]:
     """Q on its way into the heads and back, every element coloured by the word that it belongs to."""
-    n_heads, d_k = view.setup.n_heads, view.setup.d_k
-    n_rows = max(2, min(view.inputs.q.shape[-2], MOST_RUNG_ROWS // n_heads))
-    width = min(d_k, MOST_RUNG_WIDTH)
+    n_heads = view.setup.n_heads
+    n_rows, width = rung_corner(view)
     # The corner that is drawn is a tensor of its own: fewer words and channels, the same heads.
     corner = merge_heads(view.inputs.q[None, :, :n_rows, :width])
     words, heads = view.inputs.query_tokens[:n_rows], range(n_heads)
@@ -205,6 +213,7 @@ def _rung(rung: Rung, number: int, shape: str, rows: Sequence[str], columns: Seq
     return Matrix(
         id=f"rung{number}",
         title=f"{number + 1}. {rung.name}",
+        symbol="Q",
         values=rung.tensor.reshape(-1, rung.tensor.shape[-1]),
         origin=rung.position.reshape(-1, rung.tensor.shape[-1]),
         row_labels=rows,
@@ -213,7 +222,7 @@ def _rung(rung: Rung, number: int, shape: str, rows: Sequence[str], columns: Seq
         col_axis="packed channel" if number in (0, 3) else "rung channel",
         colours="origin",
         decimals=1,
-        place=divmod(number, 4),
+        place=(0, number),
         shape=shape,
     )
 

@@ -8,7 +8,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,7 +19,7 @@ FAULTS = ("Uncaught app execution", "is not a valid config option")
 
 
 @contextmanager
-def serve(app: Path, *options: str) -> Iterator[str]:
+def serve(app: Path, *options: str) -> Generator[str]:
     """`streamlit run app` from the project's folder on a free port of 127.0.0.1; yields its address.
 
     So every app has the project's settings and can import its packages. The home folder is new
