@@ -4,6 +4,9 @@ import numpy as np
 
 from core.arithmetic import number
 from core.attention import AttentionSteps, score, softmax
+from core.experiments.heads_compared import cost
+from core.experiments.prose import count
+from core.experiments.splitting import origins, split_without_transpose
 from core.quiz.case import Case
 from core.quiz.model import Item
 from core.setup import Setup, run
@@ -66,7 +69,8 @@ def h2(case: Case) -> Item:
 def h3(case: Case) -> Item:
     """More heads, the same number of multiply-adds."""
     h, d_model, n = case.pick(8, (2, 4, 8)), case.pick(512, (256, 512)), case.pick(128, (64, 128))
-    one, many = _multiply_adds(n, d_model, 1), _multiply_adds(n, d_model, h)
+    before, after = cost(n, d_model, 1), cost(n, d_model, h)
+    one, many = before.scores + before.blend, after.scores + after.blend
     options = [
         (str(h), str(h), "Each head is also that much narrower."),
         ("1", "1", ""),
@@ -79,8 +83,8 @@ def h3(case: Case) -> Item:
         options,
         f"1/{one // many}" if many < one else str(many // one),
         f"{h} products of width {d_model} / {h}. Only the number of softmax entries grows, {h} times.",
-        f"T = {n}, d_model = {d_model}: {one:,} with one head, {many:,} with {h}. "
-        f"Softmax entries: {n * n:,} and {h * n * n:,}.",
+        f"T = {n}, d_model = {d_model}: {count(one)} with one head, {count(many)} with {h}. "
+        f"Softmax entries: {count(before.softmax_entries)} and {count(after.softmax_entries)}.",
     )
 
 
@@ -126,16 +130,11 @@ def h4(case: Case) -> Item:
 
 
 def _really_at(seq_len: int, d_k: int, head: int, row: int) -> tuple[int, int]:
-    """-> (token, half) that x.reshape(1, 2, T, d_k)[0, head, row] really holds."""
-    token, channel = np.indices((seq_len, 2 * d_k))
-    tokens, halves = (part.reshape(2, seq_len, d_k)[head, row] for part in (token, channel // d_k))
-    return int(tokens[0]), int(halves[0])
-
-
-def _multiply_adds(seq_len: int, d_model: int, n_heads: int) -> int:
-    """Multiply-adds of Q Kᵀ and A V together: for each head one product over d_k, one over the keys."""
-    d_k = d_model // n_heads
-    return n_heads * (seq_len * d_k * seq_len + seq_len * seq_len * d_k)
+    """-> (token, half) that a reshape of (T, 2 d_k) to (2, T, d_k) really puts at [head, row]."""
+    halves = np.broadcast_to(np.repeat([0, 1], d_k), (seq_len, 2 * d_k))
+    found = (split_without_transpose(x, 2)[head, row] for x in (origins(seq_len, 2 * d_k), halves))
+    token, half = (int(part[0]) for part in found)
+    return token, half
 
 
 def _favourites(case: Case, heads: AttentionSteps, weights: np.ndarray, row: int) -> str:

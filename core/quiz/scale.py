@@ -6,6 +6,7 @@ import numpy as np
 
 from core.arithmetic import number
 from core.attention import attention, scale, score, softmax
+from core.gradients import jacobian_norm
 from core.quiz.case import Case
 from core.quiz.model import Item
 from core.setup import Setup, inputs
@@ -128,7 +129,7 @@ def c5(case: Case) -> Item:
     """Without the scale the slope dies, at a large d_k."""
     d_k = case.pick(256, (4, 256, 512, 1024))
     scores = _random_scores(case.rng, d_k, ROWS)
-    raw, scaled = (float(np.median(_jacobian_norms(softmax(s)))) for s in (scores, scale(scores, d_k)))
+    raw, scaled = (float(np.median(jacobian_norm(softmax(s)))) for s in (scores, scale(scores, d_k)))
     sizes = {"same": 1.0, "half": 0.5, "tenth": 0.1, "fiftieth": 0.005}
     key = min(sizes, key=lambda name: abs(math.log(sizes[name]) - math.log(raw / scaled)))
     if key == "fiftieth":
@@ -203,9 +204,3 @@ def _random_scores(rng: np.random.Generator, d_k: int, rows: int) -> np.ndarray:
 def _winners_moved(scores: np.ndarray, d_k: int) -> int:
     """In how many rows the division changes which score is the largest."""
     return int((scores.argmax(-1) != scale(scores, d_k).argmax(-1)).sum())
-
-
-def _jacobian_norms(weights: np.ndarray) -> np.ndarray:
-    """weights (rows, n) -> (rows,): the norm of each row's softmax Jacobian, entries a_i (δ_ij − a_j)."""
-    jacobians = weights[:, :, None] * (np.eye(weights.shape[-1]) - weights[:, None, :])
-    return np.linalg.norm(jacobians, axis=(-2, -1))
