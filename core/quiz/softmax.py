@@ -8,6 +8,7 @@ import numpy as np
 
 from core.arithmetic import number
 from core.attention import softmax
+from core.experiments.prose import fixed
 from core.quiz.case import Case, cells
 from core.quiz.model import Item
 
@@ -269,4 +270,4 @@ def _slopes(
 
 
 def _list(values: np.ndarray) -> str:
-    return "[" + ", ".join(f"{value + 0.0:.2f}".replace("-", "−") for value in values) + "]"
+    return f"[{', '.join(fixed(value) for value in values)}]"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.attention import softmax
+from core.experiments.prose import fixed
 from core.quiz.case import Case
 from core.quiz.model import Item
 from core.setup import Setup, allowed
@@ -125,4 +126,4 @@ def _may(setup: Setup) -> np.ndarray:
 
 
 def _list(values: np.ndarray) -> str:
-    return ", ".join(f"{value:.2f}".replace("-", "−") for value in values)
+    return ", ".join(fixed(value) for value in values)
