@@ -1,6 +1,7 @@
 """What a reader takes along: runnable programs, code with blanks, tensors as files, a page to print."""
 
 from core.export.blanks import NUMPY_BLANKS, CodeBlank, CodeChecked, check_code
+from core.export.lines import Line, lines
 from core.export.printable import matrices_page
 from core.export.programs import VERSIONS, as_notebook, as_python, cells, file_name
 from core.export.tensors import FileError, from_csv, from_json, from_npz, tensors, to_csv, to_json, to_npz
@@ -11,6 +12,7 @@ __all__ = [
     "CodeBlank",
     "CodeChecked",
     "FileError",
+    "Line",
     "as_notebook",
     "as_python",
     "cells",
@@ -19,6 +21,7 @@ __all__ = [
     "from_csv",
     "from_json",
     "from_npz",
+    "lines",
     "matrices_page",
     "tensors",
     "to_csv",

@@ -3,6 +3,7 @@
 from core.quiz.bank import MAX_SEED, POLLS, PREDICTIONS, TEMPLATES, item, items_of
 from core.quiz.check_yourself import LENGTH, Answered, Result, next_item, result
 from core.quiz.model import Feedback, Item, Option, UnreadableAnswer, check
+from core.quiz.tally import Bar, bars, result_page
 
 __all__ = [
     "LENGTH",
@@ -11,14 +12,17 @@ __all__ = [
     "PREDICTIONS",
     "TEMPLATES",
     "Answered",
+    "Bar",
     "Feedback",
     "Item",
     "Option",
     "Result",
     "UnreadableAnswer",
+    "bars",
     "check",
     "item",
     "items_of",
     "next_item",
     "result",
+    "result_page",
 ]
