@@ -61,10 +61,10 @@ def default_url(folder: Path | None = None) -> str:
 
 @contextmanager
 def reaching() -> Generator[None]:
-    """Whatever keeps the database from answering becomes PollAway."""
+    """Whatever keeps the database from answering becomes PollAway: also an address that leads nowhere."""
     try:
         yield
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, ImportError) as error:  # ImportError: the database's driver is not installed
         raise PollAway(AWAY) from error
 
 
