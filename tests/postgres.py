@@ -1,11 +1,10 @@
 """A PostgreSQL server for a test: in a folder of its own, on this machine only, stopped afterwards."""
 
 import os
-import pwd
 import shutil
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,9 +22,10 @@ class Server:
         """Make an empty database cluster in `folder`."""
         self.data = folder / "data"
         self._programs = _programs()
-        self._user = _unprivileged()
-        if self._user:
-            shutil.chown(folder, self._user)
+        self._as_user = []
+        if os.geteuid() == 0:  # PostgreSQL refuses to run as root: then its own user does
+            self._as_user = ["runuser", "-u", "postgres", "--"]
+            shutil.chown(folder, "postgres")
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -44,25 +44,14 @@ class Server:
         self._run("pg_ctl", "stop", "-w", "-m", "immediate", "-D", str(self.data))
 
     def _run(self, program: str, *arguments: str) -> None:
-        as_user = (
-            {"user": self._user, "group": pwd.getpwnam(self._user).pw_gid, "extra_groups": []}
-            if self._user
-            else {}
-        )
-        done = subprocess.run(
-            [self._programs / program, *arguments],
-            cwd="/",
-            capture_output=True,
-            text=True,
-            timeout=60,
-            **as_user,
-        )
+        command = [*self._as_user, str(self._programs / program), *arguments]
+        done = subprocess.run(command, cwd="/", capture_output=True, text=True, timeout=60)
         if done.returncode:
             raise RuntimeError(f"{program} failed: {done.stdout}{done.stderr}")
 
 
 @contextmanager
-def serve(folder: Path) -> Iterator[Server]:
+def serve(folder: Path) -> Generator[Server]:
     """A running server for the length of a block."""
     server = Server(folder)
     server.start()
@@ -94,8 +83,3 @@ def _find() -> Path | None:
     return next(
         (place for place in places if (place / "initdb").exists() and (place / "pg_ctl").exists()), None
     )
-
-
-def _unprivileged() -> str | None:
-    """PostgreSQL refuses to run as root: then its own user does. None where we are not root."""
-    return "postgres" if os.geteuid() == 0 else None

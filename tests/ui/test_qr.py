@@ -5,7 +5,6 @@ import segno
 
 from ui.qr import LONGEST, TooLongForQr, qr_svg
 
-SVG = "{http://www.w3.org/2000/svg}"
 URL = "https://example.org/score?example=kite&row=4&col=1"
 
 
@@ -13,7 +12,7 @@ def modules(svg):
     """The black squares that the picture draws: (row, column), without the quiet zone."""
     root = ElementTree.fromstring(svg)
     path = next(part for part in root if part.get("stroke") == "#000")
-    tokens = path.get("d").replace("M", " M ").replace("m", " m ").replace("h", " h ").split()
+    tokens = path.attrib["d"].replace("M", " M ").replace("m", " m ").replace("h", " h ").split()
     x = y = 0.0
     found = set()
     place = iter(tokens)
