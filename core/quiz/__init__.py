@@ -4,6 +4,7 @@ from core.quiz.bank import MAX_SEED, POLLS, PREDICTIONS, TEMPLATES, item, items_
 from core.quiz.check_yourself import LENGTH, Answered, Result, next_item, result
 from core.quiz.model import Feedback, Item, Option, UnreadableAnswer, check
 from core.quiz.tally import Bar, bars, result_page
+from core.quiz.winner import WINNER, winner_item
 
 __all__ = [
     "LENGTH",
@@ -11,6 +12,7 @@ __all__ = [
     "POLLS",
     "PREDICTIONS",
     "TEMPLATES",
+    "WINNER",
     "Answered",
     "Bar",
     "Feedback",
@@ -25,4 +27,5 @@ __all__ = [
     "next_item",
     "result",
     "result_page",
+    "winner_item",
 ]
