@@ -212,7 +212,7 @@ function boxOf({ view, slot, bare }, column, line) {
 
 // --- widths of texts ---
 
-const ruler = document.createElement("canvas").getContext("2d");
+const ruler = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
 const known = new Map();
 
 function textWidth(text, size, family, weight = 400) {
