@@ -6,7 +6,6 @@ A program is a list of cells, so that one text makes both the .py file and the n
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -174,13 +173,3 @@ def _assignments(*parts: str | dict[str, np.ndarray]) -> str:
     for part in parts:
         lines += [part] if isinstance(part, str) else [assignment(*item) for item in part.items()]
     return "\n".join(lines)
-
-
-def all_files(setup: Setup) -> Sequence[tuple[str, str]]:
-    """(file name, content) of every program of a state, .py and .ipynb."""
-    makers = (("py", as_python), ("ipynb", as_notebook))
-    return [
-        (file_name(setup, version, ending), make(setup, version))
-        for version in VERSIONS
-        for ending, make in makers
-    ]
