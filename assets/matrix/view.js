@@ -253,7 +253,6 @@ function newNodes(stage, id) {
   const grid = element("div", "grid", stage, { role: "grid", tabindex: 0, "aria-activedescendant": `${id}-cell` });
   const headRow = newRow(grid, 1);
   const bodyRow = newRow(grid, 2);
-  newCell(headRow, "columnheader", { "aria-colindex": 1 });
   return {
     title,
     titleLead: element("span", "title-lead", title),
