@@ -10,7 +10,9 @@ import streamlit as st
 from ui.view import View
 
 ASSETS = Path(__file__).parents[1] / "assets"
-STYLE, ICON = ASSETS / "style.css", ASSETS / "icon.png"
+ICON = str(ASSETS / "icon.png")
+# Read once, not at every run.
+STYLE = f"<style>{(ASSETS / 'style.css').read_text(encoding='utf-8')}</style>"
 
 # The parts of softmax(Q Kᵀ / √d_k + M) V, in the order of the formula, as KaTeX.
 _SCORE, _SCALE, _MASK, _VALUES = r"QK^{\mathsf T}", r"/\,\sqrt{d_k}", r"\,+\,M", r"\,V"
@@ -27,19 +29,24 @@ class Page:
 
 
 def configure() -> None:
-    """Page settings and the app's style sheet. The first Streamlit calls of a run."""
+    """Page settings. The first Streamlit call of a run."""
     st.set_page_config(
         page_title="Attention, step by step",
         page_icon=ICON,  # our own file: Streamlit fetches the picture of an emoji or a symbol from the web
         layout="wide",
         initial_sidebar_state="auto",
     )
+
+
+def style() -> None:
+    """The app's style sheet."""
     st.html(STYLE)
 
 
 def link(page: Page, *, default: bool) -> Any:
-    """The Streamlit page behind one of our pages."""
-    return st.Page(page.render, title=page.title, url_path=page.slug, default=default)
+    """The Streamlit page behind one of our pages. Its function is never run by Streamlit: see app.main."""
+    render: Callable[..., None] = page.render
+    return st.Page(render, title=page.title, url_path=page.slug, default=default)
 
 
 def header(pages: Sequence[Page], index: int, links: Mapping) -> None:
