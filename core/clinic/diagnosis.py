@@ -1,7 +1,7 @@
 """From arrays to a verdict."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from core.clinic.meta import beliefs_from
 from core.clinic.precision import ROUNDOFF, roundoff_of
 from core.clinic.readings import Beliefs, Reading, checked, named, readings
 from core.clinic.report import Diagnosis, Explanation
-from core.clinic.sampling import sampled
+from core.clinic.sampling import MAX_SCORES, part_of
 from core.clinic.search import Candidate, Examination, Progress, Search
 from core.clinic.untestable import hidden_headlines, reasons
 from core.faults.catalogue import BAD_INPUT, fault_named
@@ -94,11 +94,13 @@ class _Found:
     reading: Reading
     search: Search
     right: Candidate | None
-    examination: Examination | None = None
+    examined: dict[float, Examination] = field(default_factory=dict)  # by roundoff
 
     def examine(self) -> Examination:
-        self.examination = self.examination or self.search.one_fault()
-        return self.examination
+        level = self.search.roundoff
+        if level not in self.examined:
+            self.examined[level] = self.search.one_fault()
+        return self.examined[level]
 
 
 class _Case:
@@ -108,9 +110,13 @@ class _Case:
         self.max_faults = max_faults
         self.progress = progress or (lambda fraction, what: None)
         self.fine, self.coarse = suggested_roundoffs(fields)
-        self.all_readings = readings(fields, beliefs)[:MAX_READINGS]
-        part, self.sample_note = sampled(self.all_readings[0].problem)
-        self.readings = [part(reading) for reading in self.all_readings]
+        all_readings = readings(fields, beliefs)[:MAX_READINGS]
+        parts = [part_of(r.problem, r.targets, MAX_SCORES) for r in all_readings]
+        self.sample_note = parts[0].sentence
+        self.readings = [
+            replace(reading, problem=part.problem, targets=part.targets)
+            for reading, part in zip(all_readings, parts, strict=True)
+        ]
 
     def diagnosis(self) -> Diagnosis:
         answer = self._decide(self.readings)
@@ -132,12 +138,7 @@ class _Case:
         answer = self._nearly_right(found)
         if answer:
             return answer
-        for level in levels if self.max_faults > 1 else ():
-            for one in found:
-                one.search.roundoff = level
-            if answer := self._two_faults(found[:2]):
-                return answer
-        return None
+        return self._two_faults(found[:2], levels) if self.max_faults > 1 else None
 
     def _start(self, reading: Reading, roundoff: float) -> _Found:
         search = Search(reading.problem, reading.targets, roundoff)
@@ -228,19 +229,26 @@ class _Case:
 
     def _fitted_candidates(self, one: _Found) -> list[Candidate]:
         self.progress(0.5, "unusual numbers")
-        fitted = [one.search.assess([choice]) for choice in fitted_choices(one.reading.problem, one.reading.targets)]
+        fitted = [one.search.assess([choice]) for choice in fitted_choices(one.search.small, one.search.exact)]
         return one.search.ties([candidate for candidate in fitted if candidate])
 
-    def _two_faults(self, found: Sequence[_Found]) -> Diagnosis | None:
-        return self._best_of(found, self._pair_candidates)
+    def _two_faults(self, found: Sequence[_Found], levels: Sequence[float]) -> Diagnosis | None:
+        """Pairs are looked for once, at the coarsest level, and judged at the finest first."""
+        pairs = [self._pair_candidates(one) for one in found]
+        for level in levels:
+            for one in found:
+                one.search.roundoff = level
+            by_search = {id(one): one.search.ties(some) for one, some in zip(found, pairs, strict=True)}
+            if answer := self._best_of(found, lambda one, by_search=by_search: by_search[id(one)]):
+                return answer
+        return None
 
     def _pair_candidates(self, one: _Found) -> list[Candidate]:
         examination = one.examine()
         choices = examination.visible
         if any(not np.isfinite(target.array).all() for target in one.reading.targets):
             choices = [*choices, *(c for c in examination.invisible if c.label in NUMBER_FORMAT)]
-        pairs = one.search.two_faults(choices, lambda part, what: self.progress(0.5 + part / 2, what))
-        return one.search.ties(pairs)
+        return one.search.two_faults(choices, lambda part, what: self.progress(0.5 + part / 2, what))
 
     def _best_of(self, found: Sequence[_Found], candidates_of) -> Diagnosis | None:
         """The reading whose explanation fits best; equal explanations of other readings are told too."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from core.clinic.precision import Target
 from core.faults.choices_mask import hide
+from core.clinic.sampling import Part
 from core.faults.pipeline import Choice, State, run
 from core.faults.problem import Problem
 
@@ -38,8 +39,9 @@ def times_output(factor: float) -> Choice:
     return Choice("blend", multiplied, "blend.output_scaled", f"times {factor:.6g}")
 
 
-def fitted_choices(problem: Problem, targets: Sequence[Target]) -> Iterator[Choice]:
-    """The best scale, the best fill, the best factor on the output, and dropout masks."""
+def fitted_choices(small: Part, exact: Part) -> Iterator[Choice]:
+    """The best scale, fill and factor on the output (fitted to `small`), and dropout masks (of `exact`)."""
+    problem, targets = small.problem, small.targets
     makers: list[tuple[Callable[[float], Choice], np.ndarray]] = [
         (scale_by, np.concatenate([FACTORS, -FACTORS])),
         (times_output, np.array([0.5, 2.0])),
@@ -50,7 +52,7 @@ def fitted_choices(problem: Problem, targets: Sequence[Target]) -> Iterator[Choi
         number = fitted_number(problem, targets, maker, starts)
         if number is not None:
             yield maker(number)
-    yield from dropout_choices(problem, targets)
+    yield from dropout_choices(exact.problem, exact.targets)
 
 
 def fitted_number(

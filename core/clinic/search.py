@@ -1,6 +1,6 @@
 """Look for the computation that made an output: the right one, one fault, two faults."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +13,7 @@ from core.clinic.precision import (
     largest_error,
     relative_error,
 )
+from core.clinic.sampling import ROUGH_SCORES, Part, one_entry, part_of
 from core.faults.pipeline import STAGES, Choice, State, faulty_choices, run, walk
 from core.faults.problem import Problem
 
@@ -56,7 +57,12 @@ class Search:
 
     def __init__(self, problem: Problem, targets: Sequence[Target], roundoff: float) -> None:
         self.problem = problem
-        self.targets = list(targets)
+        self.targets = tuple(targets)
+        self.exact = Part(problem, self.targets)
+        self.small = part_of(problem, targets, ROUGH_SCORES)
+        is_small = self.small.whole
+        self.rough = self.exact if is_small else in_single_precision(self.small)
+        self.single = self.exact if is_small else in_single_precision(self.exact)
         self.roundoff = roundoff  # the coarsest arithmetic that the file's numbers suggest
 
     def assess(self, choices: Iterable[Choice], state: State | None = None, near: float = FAR) -> Candidate | None:
@@ -84,45 +90,80 @@ class Search:
 
     def one_fault(self) -> Examination:
         """Try every single fault; note too which of them could not show on this data."""
-        states = walk(self.problem, faulty_choices(self.problem), 1)
-        _, right_state = next(states)
+        choices = faulty_choices(self.problem)
+        right_state = run(self.problem)
         as_right = [Target(target.name, getattr(right_state, target.name)) for target in self.targets]
-        near = min(FAR, 1e5 * self.roundoff)
-        candidates, invisible, visible = [], [], []
-        first = self.assess((), right_state)
-        if first:
-            candidates.append(first)
-        for choices, state in states:
-            faults = [choice for choice in choices if not choice.free]
-            found = self.assess(choices, state, near)
-            if found:
-                candidates.append(found)
-            if faults and len(choices) == 1:
-                hides = self._same_as_right(choices, state, as_right)
-                (invisible if hides else visible).extend(faults)
-        return Examination(candidates, invisible, visible)
+        candidates = [self.assess((), right_state)]
+        invisible, visible = [], []
+        for combination, near_file, near_right in self._screened(choices):
+            if near_file:
+                candidates.append(self.assess(combination, near=self.near))
+            if len(combination) == 1 and not combination[0].free:
+                hides = near_right and self._same_as_right(combination, as_right)
+                (invisible if hides else visible).extend(combination)
+        return Examination([c for c in candidates if c], invisible, visible)
 
-    def _same_as_right(self, choices, state: State, as_right: Sequence[Target]) -> bool:
-        if relative_error(state, as_right) > min(FAR, 1e5 * self.roundoff):
+    @property
+    def near(self) -> float:
+        """The relative error above which rounding cannot be the reason."""
+        return max(min(FAR, 1e5 * self.roundoff), 1e-3)
+
+    def _screened(self, choices: dict[str, list[Choice]]) -> Iterator[tuple[tuple[Choice, ...], bool, bool]]:
+        """Every single fault, and whether it comes near the file and near the right way.
+
+        Faults that mix neither heads nor batch entries are judged on a small part first.
+        """
+        local, mixing = self._separated(choices)
+        for part, some in ((self.rough, local), (self.exact, mixing)):
+            states = walk(part.problem, some, 1)
+            right_state = next(states)[1]
+            as_right = [Target(t.name, getattr(right_state, t.name)) for t in part.targets]
+            for combination, state in states:
+                if combination:
+                    near_file = relative_error(state, part.targets) <= self.near
+                    yield combination, near_file, relative_error(state, as_right) <= self.near
+
+    def _separated(self, choices: dict[str, list[Choice]]) -> tuple[dict[str, list[Choice]], dict[str, list[Choice]]]:
+        """The choices that a part of the problem can judge, and those that need all of it."""
+        if self.rough is self.exact:
+            return choices, {}
+        local = {stage: [c for c in some if not c.mixes] for stage, some in choices.items()}
+        mixing = {stage: [c for c in some if c.mixes] for stage, some in choices.items()}
+        mixing["dead"] = choices.get("dead", [])
+        return local, mixing
+
+    def _same_as_right(self, choices: tuple[Choice, ...], as_right: Sequence[Target]) -> bool:
+        state = run(self.problem, choices)
+        if relative_error(state, as_right) > self.near:
             return False
         roundoff = implied_roundoff(self.problem, choices, state, as_right)
         return roundoff <= self.roundoff * allowance(self.problem, self.roundoff)
 
-    def two_faults(self, visible: Sequence[Choice], progress: Progress | None = None) -> list[Candidate]:
-        """Try every pair of visible faults, first roughly in float32, then the near ones exactly."""
-        rough = as_float32(self.problem)
-        targets = [Target(target.name, target.array.astype(np.float32)) for target in self.targets]
+    def two_faults(self, visible: Sequence[Choice], progress: Progress) -> list[Candidate]:
+        """Try every pair of visible faults roughly, then the near ones exactly."""
         chosen = {stage: [c for c in visible if c.stage == stage] for stage in STAGES}
         chosen["dead"] = faulty_choices(self.problem)["dead"]
-        near = max(min(FAR, 1e5 * self.roundoff), 1e-3)
-        pairs = []
-        for count, (choices, state) in enumerate(walk(rough, chosen, 2)):
-            if progress and count % 200 == 0:
-                progress(min(count / max(len(visible) ** 2 / 2, 1), 1.0), "pairs of faults")
-            if relative_error(state, targets) <= near and sum(not c.free for c in choices) == 2:
-                pairs.append(choices)
-        found = [self.assess(choices, near=near) for choices in pairs]
+        local, mixing = self._separated(chosen)
+        near = self._near_pairs(self.rough, local, 2, None, progress)
+        for given in (c for some in mixing.values() for c in some if not c.free):
+            if given.mixes == "batch":
+                near += self._near_pairs(self.single, chosen, 1, given, progress)
+            else:
+                near += self._near_pairs(one_entry(self.single), without_batch(chosen), 1, given, progress)
+        found = [self.assess(pair, near=self.near) for pair in dict.fromkeys(near)]
         return [candidate for candidate in found if candidate and self.accepts(candidate)]
+
+    def _near_pairs(self, part: Part, choices, max_faults, given, progress: Progress) -> list[tuple[Choice, ...]]:
+        """The pairs whose output comes near the file."""
+        pairs = []
+        what = f"pairs with {given.name}" if given else "pairs of faults"
+        total = max(sum(map(len, choices.values())) ** max_faults / max_faults, 1)
+        for count, (combination, state) in enumerate(walk(part.problem, choices, max_faults, given)):
+            if count % 256 == 0:
+                progress(min(count / total, 1.0), what)
+            if relative_error(state, part.targets) <= self.near and sum(not c.free for c in combination) == 2:
+                pairs.append(combination)
+        return pairs
 
     def ties(self, candidates: Sequence[Candidate], fewest_only: bool = True) -> list[Candidate]:
         """The accepted candidates that explain the file as well as the best, fewest faults first."""
@@ -136,6 +177,15 @@ class Search:
         limit = max(2.0 * best, 0.3 * self.roundoff, 64 * ROUNDOFF["float64"])
         tied = [c for c in accepted if c.roundoff <= limit]
         return sorted(tied, key=lambda candidate: candidate.roundoff)
+
+
+def without_batch(choices: dict[str, list[Choice]]) -> dict[str, list[Choice]]:
+    return {stage: [c for c in some if c.mixes != "batch"] for stage, some in choices.items()}
+
+
+def in_single_precision(part: Part) -> Part:
+    targets = tuple(Target(target.name, target.array.astype(np.float32)) for target in part.targets)
+    return Part(as_float32(part.problem), targets, part.whole)
 
 
 def as_float32(problem: Problem) -> Problem:

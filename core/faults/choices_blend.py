@@ -32,23 +32,23 @@ def softmax(p: Problem, s: State) -> Updates:
     return finished(s, right_softmax(s.masked))
 
 
-def wrong_softmax(label: str, variant: str = "", when=lambda p: True):
+def wrong_softmax(label: str, variant: str = "", when=lambda p: True, mixes: str = ""):
     """Decorator: masked scores -> weights, registered as a fault of the softmax stage."""
 
     def register(compute):
-        faulty("softmax", label, variant, when)(lambda p, s: finished(s, compute(p, s.masked)))
+        faulty("softmax", label, variant, when, mixes)(lambda p, s: finished(s, compute(p, s.masked)))
         return compute
 
     return register
 
 
 wrong_softmax("softmax.axis_query", when=lambda p: p.n_q * p.n_k > 1)(lambda p, z: over(z, -2))
-wrong_softmax("softmax.axis_heads", when=lambda p: p.n_heads > 1)(lambda p, z: over(z, 1))
-wrong_softmax("softmax.axis_batch", when=lambda p: p.batch > 1)(lambda p, z: over(z, 0))
+wrong_softmax("softmax.axis_heads", when=lambda p: p.n_heads > 1, mixes="heads")(lambda p, z: over(z, 1))
+wrong_softmax("softmax.axis_batch", when=lambda p: p.batch > 1, mixes="batch")(lambda p, z: over(z, 0))
 wrong_softmax("softmax.flattened", when=lambda p: p.n_q > 1)(lambda p, z: over(z, (-2, -1)))
-wrong_softmax("softmax.flattened", "heads too", when=lambda p: p.n_heads > 1)(lambda p, z: over(z, (1, 2, 3)))
-wrong_softmax("softmax.flattened", "everything", when=lambda p: p.batch > 1)(lambda p, z: over(z, (0, 1, 2, 3)))
-wrong_softmax("softmax.flattened", "heads and keys", when=lambda p: p.n_heads > 1)(lambda p, z: over(z, (1, 3)))
+wrong_softmax("softmax.flattened", "heads too", when=lambda p: p.n_heads > 1, mixes="heads")(lambda p, z: over(z, (1, 2, 3)))
+wrong_softmax("softmax.flattened", "everything", when=lambda p: p.batch > 1, mixes="batch")(lambda p, z: over(z, (0, 1, 2, 3)))
+wrong_softmax("softmax.flattened", "heads and keys", when=lambda p: p.n_heads > 1, mixes="heads")(lambda p, z: over(z, (1, 3)))
 
 
 def hidden_as_zero(z: np.ndarray) -> np.ndarray:
@@ -157,7 +157,7 @@ def weights(p: Problem, s: State) -> Updates:
     return {}
 
 
-faulty("weights", "heads.weights_averaged", when=lambda p: p.n_heads > 1)(
+faulty("weights", "heads.weights_averaged", when=lambda p: p.n_heads > 1, mixes="heads")(
     lambda p, s: {"weights": np.broadcast_to(s.weights.mean(1, keepdims=True), s.weights.shape)}
 )
 faulty("weights", "softmax.weights_squared")(lambda p, s: {"weights": s.weights**2})
@@ -187,11 +187,11 @@ def plain(s: State) -> np.ndarray:
     return s.weights @ s.v
 
 
-def blended(label: str, variant: str = "", when=lambda p: True):
+def blended(label: str, variant: str = "", when=lambda p: True, mixes: str = ""):
     """Decorator: state -> the output of each head, registered as a fault of the blend stage."""
 
     def register(compute):
-        faulty("blend", label, variant, when)(lambda p, s: {"heads_out": compute(s)})
+        faulty("blend", label, variant, when, mixes)(lambda p, s: {"heads_out": compute(s)})
         return compute
 
     return register
@@ -210,8 +210,8 @@ blended("blend.sum_of_v")(lambda s: np.broadcast_to(s.v.sum(-2, keepdims=True), 
 blended("blend.v_reversed")(lambda s: s.weights @ s.v[..., ::-1, :])
 blended("blend.v_shifted", "one back")(lambda s: s.weights @ np.roll(s.v, 1, axis=-2))
 blended("blend.v_shifted", "one ahead")(lambda s: s.weights @ np.roll(s.v, -1, axis=-2))
-blended("blend.v_wrong_entry", when=lambda p: p.batch > 1)(lambda s: s.weights @ s.v[::-1])
-blended("blend.v_wrong_head", when=lambda p: p.n_heads > 1)(lambda s: s.weights @ s.v[:, ::-1])
+blended("blend.v_wrong_entry", when=lambda p: p.batch > 1, mixes="batch")(lambda s: s.weights @ s.v[::-1])
+blended("blend.v_wrong_head", when=lambda p: p.n_heads > 1, mixes="heads")(lambda s: s.weights @ s.v[:, ::-1])
 blended("blend.negated")(lambda s: -plain(s))
 
 

@@ -181,27 +181,27 @@ def tiled(x: np.ndarray, n_heads: int) -> np.ndarray:
     return np.tile(x, (1, n_heads // x.shape[1], 1, 1))
 
 
-@faulty("group", "heads.gqa_tiled", when=is_grouped)
+@faulty("group", "heads.gqa_tiled", when=is_grouped, mixes="heads")
 def group_tiled(p: Problem, s: State) -> Updates:
     return {"k": tiled(s.k, p.n_heads), "v": tiled(s.v, p.n_heads)}
 
 
-@faulty("group", "heads.gqa_tiled", "only k", when=is_grouped)
+@faulty("group", "heads.gqa_tiled", "only k", when=is_grouped, mixes="heads")
 def group_tiled_key(p: Problem, s: State) -> Updates:
     return {"k": tiled(s.k, p.n_heads), "v": repeat_key_value_heads(s.v, p.n_heads)}
 
 
-@faulty("group", "heads.gqa_tiled", "only v", when=is_grouped)
+@faulty("group", "heads.gqa_tiled", "only v", when=is_grouped, mixes="heads")
 def group_tiled_value(p: Problem, s: State) -> Updates:
     return {"k": repeat_key_value_heads(s.k, p.n_heads), "v": tiled(s.v, p.n_heads)}
 
 
-@faulty("group", "heads.gqa_first_head_only", when=is_grouped)
+@faulty("group", "heads.gqa_first_head_only", when=is_grouped, mixes="heads")
 def group_first(p: Problem, s: State) -> Updates:
     return {"k": tiled(s.k[:, :1], p.n_heads), "v": tiled(s.v[:, :1], p.n_heads)}
 
 
-@faulty("group", "heads.gqa_averaged", when=lambda p: 1 < p.n_kv_heads)
+@faulty("group", "heads.gqa_averaged", when=lambda p: 1 < p.n_kv_heads, mixes="heads")
 def group_averaged(p: Problem, s: State) -> Updates:
     return {n: tiled(getattr(s, n).mean(1, keepdims=True), s.q.shape[1]) for n in "kv"}
 
@@ -228,22 +228,22 @@ def several_entries(p: Problem) -> bool:
     return p.batch > 1 and p.square
 
 
-@faulty("axes", "heads.attends_over_heads", when=several_heads)
+@faulty("axes", "heads.attends_over_heads", when=several_heads, mixes="heads")
 def over_heads(p: Problem, s: State) -> Updates:
     return swap(s, 1, 2)
 
 
-@faulty("axes", "heads.attends_over_heads", "with the causal mask over heads", when=lambda p: p.causal and several_heads(p))
+@faulty("axes", "heads.attends_over_heads", "with the causal mask over heads", when=lambda p: p.causal and several_heads(p), mixes="heads")
 def over_heads_causal(p: Problem, s: State) -> Updates:
     return swap(s, 1, 2, causal=True)
 
 
-@faulty("axes", "heads.batch_first", when=several_entries)
+@faulty("axes", "heads.batch_first", when=several_entries, mixes="batch")
 def over_batch(p: Problem, s: State) -> Updates:
     return swap(s, 0, 2)
 
 
-@faulty("axes", "heads.batch_first", "with the causal mask over the batch", when=lambda p: p.causal and several_entries(p))
+@faulty("axes", "heads.batch_first", "with the causal mask over the batch", when=lambda p: p.causal and several_entries(p), mixes="batch")
 def over_batch_causal(p: Problem, s: State) -> Updates:
     return swap(s, 0, 2, causal=True)
 
@@ -289,7 +289,7 @@ def merge_interleaved(p: Problem, s: State) -> Updates:
     return {"output": merged_interleaved(unswapped(s))}
 
 
-@faulty("merge", "heads.order_reversed", when=lambda p: p.n_heads > 1)
+@faulty("merge", "heads.order_reversed", when=lambda p: p.n_heads > 1, mixes="heads")
 def merge_reversed(p: Problem, s: State) -> Updates:
     out = unswapped(s)[:, ::-1]
     return {"output": merge_heads(out) if p.merged else out}

@@ -102,11 +102,6 @@ def keeping(change):
     return lambda p, s: {"keep": keys(change(p.key_keep)) if s.mask_fits else None}
 
 
-def one_fewer(keep: np.ndarray) -> np.ndarray:
-    """The real tokens at the border to the padding are hidden too."""
-    return keep & np.roll(keep, 1, axis=1) & np.roll(keep, -1, axis=1) if keep.shape[1] > 2 else keep
-
-
 def one_fewer_at(keep: np.ndarray, side: int) -> np.ndarray:
     neighbour = np.ones_like(keep)
     if side > 0:
@@ -135,15 +130,15 @@ faulty("padding", "mask.padding_off_by_one", "one padded key seen", when=is_padd
 faulty("padding", "mask.padding_off_by_one", "one real key hidden", when=is_padded)(
     keeping(lambda keep: one_fewer_at(keep, +1) & one_fewer_at(keep, -1))
 )
-faulty("padding", "mask.padding_wrong_entry", "first entry for all", when=several_entries)(
+faulty("padding", "mask.padding_wrong_entry", "first entry for all", when=several_entries, mixes="batch")(
     keeping(lambda keep: np.broadcast_to(keep[:1], keep.shape))
 )
-faulty("padding", "mask.padding_wrong_entry", "batch reversed", when=several_entries)(
+faulty("padding", "mask.padding_wrong_entry", "batch reversed", when=several_entries, mixes="batch")(
     keeping(lambda keep: keep[::-1])
 )
 
 
-@faulty("padding", "mask.padding_wrong_entry", "tiled over heads", when=lambda p: several_entries(p) and p.n_heads > 1)
+@faulty("padding", "mask.padding_wrong_entry", "tiled over heads", when=lambda p: several_entries(p) and p.n_heads > 1, mixes="batch")
 def tiled_over_heads(p: Problem, s: State) -> Updates:
     """A (B h, n_k) mask made by repeating the whole batch h times, read as (B, h, n_k)."""
     keep = np.tile(p.key_keep, (p.n_heads, 1)).reshape(p.batch, p.n_heads, 1, p.n_k)

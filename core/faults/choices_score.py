@@ -143,13 +143,13 @@ def absolute(p: Problem, s: State) -> Updates:
     return {"scores": np.abs(score(p, s)["scores"])}
 
 
-@faulty("score", "heads.scores_summed", "sum", when=lambda p: p.n_heads > 1)
+@faulty("score", "heads.scores_summed", "sum", when=lambda p: p.n_heads > 1, mixes="heads")
 def summed(p: Problem, s: State) -> Updates:
     scores = score(p, s)["scores"]
     return {"scores": np.broadcast_to(scores.sum(1, keepdims=True), scores.shape)}
 
 
-@faulty("score", "heads.scores_summed", "mean", when=lambda p: p.n_heads > 1)
+@faulty("score", "heads.scores_summed", "mean", when=lambda p: p.n_heads > 1, mixes="heads")
 def averaged(p: Problem, s: State) -> Updates:
     return {"scores": summed(p, s)["scores"] / p.n_heads}
 
@@ -177,7 +177,7 @@ def scaled_by(factor: Callable[[Problem, State], float]) -> Callable[[Problem, S
 
 
 def several_heads(p: Problem) -> bool:
-    return p.n_heads > 1
+    return p.total_heads > 1
 
 
 #: label, variant, the factor put in place of 1 / sqrt(d_k), when it can differ
@@ -194,8 +194,8 @@ WRONG_FACTORS = (
     ("scale.by_sqrt_seq", "queries", lambda p, s: p.n_q**-0.5, lambda p: not p.square and p.n_q > 1),
     ("scale.by_seq", "keys", lambda p, s: 1 / p.n_k, lambda p: True),
     ("scale.by_seq", "queries", lambda p, s: 1 / p.n_q, lambda p: not p.square and p.n_q > 1),
-    ("scale.by_sqrt_heads", "", lambda p, s: p.n_heads**-0.5, several_heads),
-    ("scale.by_heads", "", lambda p, s: 1 / p.n_heads, several_heads),
+    ("scale.by_sqrt_heads", "", lambda p, s: p.total_heads**-0.5, several_heads),
+    ("scale.by_heads", "", lambda p, s: 1 / p.total_heads, several_heads),
     ("scale.by_sqrt_batch", "", lambda p, s: p.batch**-0.5, lambda p: p.batch > 1),
     ("scale.by_sqrt_d_v", "", lambda p, s: p.d_v**-0.5, lambda p: p.d_v != p.d_k),
     ("scale.quarter_root", "", lambda p, s: s.d_k**-0.25, lambda p: True),
@@ -210,7 +210,7 @@ WRONG_FACTORS = (
 )  # fmt: skip
 
 for label, variant, factor, when in WRONG_FACTORS:
-    faulty("scale", label, variant, when)(scaled_by(factor))
+    faulty("scale", label, variant, when, mixes="batch" if "batch" in label else "")(scaled_by(factor))
 
 
 @faulty("scale", "scale.after_softmax")
@@ -231,8 +231,9 @@ def multiplied_after(p: Problem, s: State) -> Updates:
 # --- what is added to the scores ------------------------------------------------------------------
 
 
-def alibi_bias(p: Problem, n_heads: int, first: int = 1) -> np.ndarray:
+def alibi_bias(p: Problem, first: int = 1) -> np.ndarray:
     """-> (h, n_q, n_k): slope · (j - i), slope 2^(-8 (head + 1) / h). Press et al., "ALiBi" (2022)."""
+    n_heads = p.total_heads
     slopes = 2.0 ** (-8.0 * (np.arange(n_heads) + first) / n_heads)
     distance = np.arange(p.n_k)[None, :] - (np.arange(p.n_q)[:, None] + p.n_k - p.n_q)
     return slopes[:, None, None] * distance
@@ -242,7 +243,8 @@ def added(p: Problem, s: State, alibi: np.ndarray | float | None = None, times: 
     """The scaled scores with their biases; `times` multiplies both."""
     total = s.scaled
     if p.alibi and s.mask_fits:
-        total = total + times * (alibi_bias(p, s.scaled.shape[1]) if alibi is None else alibi)
+        slopes = alibi_bias(p) if alibi is None else alibi
+        total = total + times * (slopes[: s.scaled.shape[1]] if isinstance(slopes, np.ndarray) else slopes)
     if p.bias is not None and s.mask_fits:
         total = total + times * p.bias
     return {"scaled": total}
@@ -258,19 +260,19 @@ def alibi(p: Problem) -> bool:
 
 
 def symmetric(p: Problem, s: State) -> np.ndarray:
-    return -np.abs(alibi_bias(p, s.scaled.shape[1]))
+    return -np.abs(alibi_bias(p))
 
 
-faulty("bias", "score.alibi_sign", when=alibi)(lambda p, s: added(p, s, -alibi_bias(p, s.scaled.shape[1])))
+faulty("bias", "score.alibi_sign", when=alibi)(lambda p, s: added(p, s, -alibi_bias(p)))
 faulty("bias", "score.alibi_missing", when=alibi)(lambda p, s: added(p, s, 0.0))
 faulty("bias", "score.alibi_slopes", "from 2^0", when=alibi)(
-    lambda p, s: added(p, s, alibi_bias(p, s.scaled.shape[1], first=0))
+    lambda p, s: added(p, s, alibi_bias(p, first=0))
 )
-faulty("bias", "score.alibi_slopes", "heads reversed", when=lambda p: p.alibi and p.n_heads > 1)(
-    lambda p, s: added(p, s, alibi_bias(p, s.scaled.shape[1])[::-1])
+faulty("bias", "score.alibi_slopes", "heads reversed", when=lambda p: p.alibi and several_heads(p))(
+    lambda p, s: added(p, s, alibi_bias(p)[::-1])
 )
-faulty("bias", "score.alibi_slopes", "one for all heads", when=lambda p: p.alibi and p.n_heads > 1)(
-    lambda p, s: added(p, s, alibi_bias(p, s.scaled.shape[1])[:1])
+faulty("bias", "score.alibi_slopes", "one for all heads", when=lambda p: p.alibi and several_heads(p))(
+    lambda p, s: added(p, s, alibi_bias(p)[:1])
 )
 faulty("bias", "score.alibi_sign", "both sides falling", when=lambda p: p.alibi and not p.causal)(
     lambda p, s: added(p, s, symmetric(p, s))

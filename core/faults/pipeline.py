@@ -34,6 +34,7 @@ class Choice:
     variant: str = ""  # which of several ways to make the same mistake
     when: Callable[[Problem], bool] = lambda problem: True  # whether it can differ from the right way
     free: bool = False  # another convention, not a fault
+    mixes: str = ""  # "heads" or "batch": what a part of the problem must keep whole for this choice
 
     @property
     def name(self) -> str:
@@ -56,12 +57,16 @@ def right(stage: str) -> Callable:
 
 
 def faulty(
-    stage: str, label: str, variant: str = "", when: Callable[[Problem], bool] = lambda problem: True
+    stage: str,
+    label: str,
+    variant: str = "",
+    when: Callable[[Problem], bool] = lambda problem: True,
+    mixes: str = "",
 ) -> Callable:
     """Decorator: this function is a wrong way to do the stage, known as `label`."""
 
     def register(compute: Callable) -> Callable:
-        FAULTY[stage].append(Choice(stage, compute, label, variant, when))
+        FAULTY[stage].append(Choice(stage, compute, label, variant, when, mixes=mixes))
         return compute
 
     return register
@@ -117,31 +122,36 @@ class Jitter:
 
 
 def walk(
-    problem: Problem, choices: dict[str, list[Choice]], max_faults: int
+    problem: Problem, choices: dict[str, list[Choice]], max_faults: int, given: Choice | None = None
 ) -> Iterator[tuple[tuple[Choice, ...], State]]:
     """Every combination of at most `max_faults` of `choices`, with its final state.
 
-    Depth first, so that combinations share the stages before their first difference.
-    Free choices (conventions) cost nothing; `dead` ones are tried only where a row is dead.
+    Depth first, so that combinations share the stages before their first difference. `given` is
+    made in every one of them and not counted. Free choices (conventions) cost nothing; those of
+    the stage `dead` are tried only where a row has nothing allowed.
     """
     with np.errstate(all="ignore"):
-        yield from _walk(problem, choices, max_faults, 0, start(problem), ())
+        yield from _walk(problem, choices, max_faults, given, 0, start(problem), ())
 
 
-def _walk(problem, choices, budget, depth, state, chosen):
+def _walk(problem, choices, budget, given, depth, state, chosen):
     if depth == len(STAGES):
         yield chosen, state
         return
     stage = STAGES[depth]
-    yield from _walk(problem, choices, budget, depth + 1, advance(problem, state, RIGHT[stage]), chosen)
-    for choice in choices.get(stage, ()):
-        cost = 0 if choice.free else 1
-        if cost > budget or (stage == "dead" and not state.dead.any()):
+    is_given = given is not None and given.stage == stage
+    options = (given,) if is_given else (RIGHT[stage], *choices.get(stage, ()))
+    for choice in options:
+        free = is_given or choice.free or choice.label is None
+        if (not free and not budget) or (stage == "dead" and choice.free and not state.dead.any()):
             continue
+        made = chosen if choice is RIGHT[stage] else (*chosen, choice)
         try:
             after = advance(problem, state, choice)
-            yield from _walk(problem, choices, budget - cost, depth + 1, after, (*chosen, choice))
+            yield from _walk(problem, choices, budget - (not free), given, depth + 1, after, made)
         except ValueError:
+            if not made:
+                raise  # the right way itself does not fit these shapes
             continue  # code with these faults would have raised an error: it did not make this output
 
 

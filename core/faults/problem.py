@@ -31,6 +31,7 @@ class Problem:
     alibi: bool = False
     scale: float | None = None  # the factor meant for the scores; None means 1 / sqrt(d_k)
     causal_known: bool = True  # False: nobody said whether it is causal
+    all_heads: int | None = None  # of a part of a problem: how many heads the whole one has
     dtype: np.dtype = np.dtype(np.float64)  # the number format of the file: where exp and q·k overflow
 
     @property
@@ -38,11 +39,15 @@ class Problem:
         """The width of all queries side by side, h d_k."""
         if self.x is not None:
             return self.projections["wq"].shape[1]
-        return self.q.shape[-1] * (1 if self.flat else self.n_heads)
+        return self.q.shape[-1] * (1 if self.flat else self.total_heads)
+
+    @property
+    def total_heads(self) -> int:
+        return self.n_heads if self.all_heads is None else self.all_heads
 
     @property
     def d_k(self) -> int:
-        return self.flat_width // self.n_heads
+        return self.flat_width // self.total_heads
 
     @property
     def d_v(self) -> int:
@@ -89,24 +94,24 @@ class Problem:
         arrays = {name: cut(getattr(self, name)) for name in ("q", "k", "v", "x", "key_keep")}
         return replace(self, **arrays, **full_rank)
 
-    def head_groups(self, groups: list[int]) -> "Problem":
-        """The same problem for some key/value heads and the query heads that they serve."""
-        per_group = self.n_heads // self.n_kv_heads
-        heads = [group * per_group + i for group in groups for i in range(per_group)]
+    def first_groups(self, n_groups: int) -> "Problem":
+        """The same problem for the first key/value heads and the query heads that they serve."""
+        n_heads = n_groups * (self.n_heads // self.n_kv_heads)
 
         def cut(array: np.ndarray | None) -> np.ndarray | None:
             has_heads = array is not None and array.ndim == 4 and array.shape[1] == self.n_heads
-            return array[:, heads] if has_heads else array
+            return array[:, :n_heads] if has_heads else array
 
         return replace(
             self,
-            q=self.q[:, heads],
-            k=self.k[:, groups],
-            v=self.v[:, groups],
+            q=self.q[:, :n_heads],
+            k=self.k[:, :n_groups],
+            v=self.v[:, :n_groups],
             allowed=cut(self.allowed),
             bias=cut(self.bias),
-            n_heads=len(heads),
-            n_kv_heads=len(groups),
+            n_heads=n_heads,
+            n_kv_heads=n_groups,
+            all_heads=self.total_heads,
         )
 
 
