@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from core.clinic.precision import Target
-from core.faults.choices_mask import hide
 from core.clinic.sampling import Part
+from core.faults.choices_mask import hide
 from core.faults.pipeline import Choice, State, run
 from core.faults.problem import Problem
 

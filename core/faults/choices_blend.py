@@ -6,7 +6,6 @@ from core.attention import softmax as right_softmax
 from core.faults.pipeline import State, Updates, convention, faulty, right
 from core.faults.problem import Problem
 
-
 # --- softmax --------------------------------------------------------------------------------------
 
 

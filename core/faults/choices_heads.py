@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from core.faults.pipeline import Updates, State, faulty, right
+from core.faults.pipeline import State, Updates, faulty, right
 from core.faults.problem import Problem
 from core.heads import merge_heads, repeat_key_value_heads, split_heads
 
