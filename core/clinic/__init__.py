@@ -1,6 +1,7 @@
 """The clinic: q, k, v and an output -> which step of the attention went wrong, if any."""
 
-from core.clinic.diagnosis import diagnose
+from core.clinic.diagnosis import diagnose, diagnose_files, diagnose_uploads
+from core.clinic.limits import LIMITS
 from core.clinic.report import Diagnosis, Explanation
 
-__all__ = ["Diagnosis", "Explanation", "diagnose"]
+__all__ = ["LIMITS", "Diagnosis", "Explanation", "diagnose", "diagnose_files", "diagnose_uploads"]

@@ -1,12 +1,14 @@
 """From arrays to a verdict."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 
 from core.clinic.errors import InputError
 from core.clinic.fits import fitted_choices
+from core.clinic.loading import load, load_paths
 from core.clinic.meta import beliefs_from
 from core.clinic.precision import ROUNDOFF, roundoff_of
 from core.clinic.readings import Beliefs, Reading, checked, named, readings
@@ -65,6 +67,24 @@ def diagnose(
         return _Case(fields, beliefs, max_faults, progress).diagnosis()
     except InputError as error:
         return bad_input(error)
+
+
+def diagnose_files(paths: Iterable[str | Path], **beliefs: object) -> Diagnosis:
+    """One or more files on disk -> Diagnosis. `beliefs` are the keywords of diagnose()."""
+    try:
+        arrays = load_paths(paths)
+    except InputError as error:
+        return bad_input(error)
+    return diagnose(arrays, **beliefs)
+
+
+def diagnose_uploads(files: Iterable[tuple[str, bytes]], **beliefs: object) -> Diagnosis:
+    """(file name, content) pairs -> Diagnosis: nothing is written to disk."""
+    try:
+        arrays = load(files)
+    except InputError as error:
+        return bad_input(error)
+    return diagnose(arrays, **beliefs)
 
 
 def bad_input(error: InputError) -> Diagnosis:

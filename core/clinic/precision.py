@@ -14,7 +14,7 @@ from core.faults.problem import Problem
 
 #: unit roundoff: the largest relative error of one rounding, 2^-p for p bits of precision
 ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
-PROBE = 2.0**-26  # the size of the noise that measures how sensitive a computation is
+PROBE = 2.0**-17  # the size of the noise that measures how sensitive a computation is
 
 
 def roundoff_of(array: np.ndarray) -> float:
@@ -22,7 +22,7 @@ def roundoff_of(array: np.ndarray) -> float:
     values = array[np.isfinite(array)] if array.dtype.kind == "f" else np.zeros(0)
     if array.dtype == np.float16:
         return ROUNDOFF["float16"]
-    for name in ("float16", "bfloat16", "float32"):
+    for name in ("bfloat16", "float16", "float32"):  # the coarsest first
         if np.array_equal(rounded_to(values, name), values):
             return ROUNDOFF[name]
     return ROUNDOFF["float64"]

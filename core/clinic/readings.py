@@ -204,7 +204,10 @@ def layouts(fields: Mapping[str, np.ndarray], beliefs: Beliefs) -> tuple[str, ..
 
 
 def _readings_of_layout(fields, beliefs: Beliefs, layout: str) -> Iterator[Reading]:
-    base, notes = bare_problem(fields, beliefs, layout)
+    if layout in ("X", "TBX") and beliefs.weights_as is None and beliefs.layout is None:
+        yield from either_weights(fields, beliefs, layout)
+        return
+    base = bare_problem(fields, beliefs, layout)
     causals = (beliefs.causal,) if beliefs.causal is not None else (False, True)
     for mask_fields, mask_notes in mask_meanings(fields, beliefs, base):
         for causal in causals:
@@ -215,7 +218,20 @@ def _readings_of_layout(fields, beliefs: Beliefs, layout: str) -> Iterator[Readi
                 top_left=beliefs.causal_alignment == "top_left", **mask_fields,
             )  # fmt: skip
             causal_note = () if beliefs.causal is not None else ("causal" if causal else "not causal",)
-            yield from with_targets(fields, problem, layout, (*notes, *mask_notes, *causal_note))
+            yield from with_targets(fields, problem, layout, (*mask_notes, *causal_note))
+
+
+def either_weights(fields, beliefs: Beliefs, layout: str) -> Iterator[Reading]:
+    """Nobody said how the projections are used: x @ w as in the paper, or x @ w.T as nn.Linear keeps them."""
+    found = 0
+    for weights_as in ("x @ w", "x @ w.T"):
+        try:
+            for reading in _readings_of_layout(fields, replace(beliefs, weights_as=weights_as), layout):
+                found += 1
+                yield replace(reading, notes=(f"projections used as {weights_as}", *reading.notes))
+        except InputError:
+            if weights_as == "x @ w.T" and not found:
+                raise
 
 
 def with_targets(fields, problem: Problem, layout: str, notes: tuple[str, ...]) -> Iterator[Reading]:
@@ -237,7 +253,7 @@ def with_targets(fields, problem: Problem, layout: str, notes: tuple[str, ...]) 
     yield Reading(problem, tuple(targets), notes, other)
 
 
-def bare_problem(fields, beliefs: Beliefs, layout: str) -> tuple[Problem, tuple[str, ...]]:
+def bare_problem(fields, beliefs: Beliefs, layout: str) -> Problem:
     """The problem without its masks, from arrays in `layout`."""
     common = {"rope": beliefs.rope, "alibi": beliefs.alibi, "scale": beliefs.scale, "dtype": float_format(fields)}
     if layout in ("X", "TBX"):
@@ -250,7 +266,7 @@ def bare_problem(fields, beliefs: Beliefs, layout: str) -> tuple[Problem, tuple[
         problem = replace(problem, bias=fitting_scores("bias", fields["bias"].astype(np.float64), problem))
     if problem.rope and problem.d_k % 2:
         raise InputError("shape_mismatch", f"rotary positions turn pairs of channels, but d_k = {problem.d_k} is odd")
-    return problem, ()
+    return problem
 
 
 def float_format(fields) -> np.dtype:
@@ -363,11 +379,11 @@ def projected_problem(fields, beliefs: Beliefs, layout: str, common) -> Problem:
         projections = {n: a.T if n[0] == "w" else a for n, a in projections.items()}
     n_heads = beliefs.n_heads or 1
     widths = {name: projections[name].shape[1] for name in ("wq", "wk", "wv")}
-    for name in widths:
+    for name, width in widths.items():
         if projections[name].shape[0] != x.shape[-1]:
             raise mismatch(f"x and {name} do not fit as x @ {name}", "x", given, name, projections[name])
         bias = projections.get("b" + name[1])
-        if bias is not None and bias.shape[0] != widths[name]:
+        if bias is not None and bias.shape[0] != width:
             raise mismatch("a bias needs the width of its projection", name, projections[name], "b" + name[1], bias)
     check_heads("x @ wq", np.empty((0, widths["wq"])), n_heads)
     n_kv_heads = beliefs.n_kv_heads or max(1, n_heads * widths["wk"] // widths["wq"])

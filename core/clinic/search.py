@@ -151,7 +151,9 @@ class Search:
             else:
                 near += self._near_pairs(one_entry(self.single), without_batch(chosen), 1, given, progress)
         found = [self.assess(pair, near=self.near) for pair in dict.fromkeys(near)]
-        return [candidate for candidate in found if candidate and self.accepts(candidate)]
+        right_state = run(self.problem)
+        as_right = [Target(target.name, getattr(right_state, target.name)) for target in self.targets]
+        return [c for c in found if c and self.accepts(c) and not self._same_as_right(c.choices, as_right)]
 
     def _near_pairs(self, part: Part, choices, max_faults, given, progress: Progress) -> list[tuple[Choice, ...]]:
         """The pairs whose output comes near the file."""

@@ -102,17 +102,22 @@ def keeping(change):
     return lambda p, s: {"keep": keys(change(p.key_keep)) if s.mask_fits else None}
 
 
-def one_fewer_at(keep: np.ndarray, side: int) -> np.ndarray:
-    neighbour = np.ones_like(keep)
-    if side > 0:
-        neighbour[:, :-1] = keep[:, 1:]
-    else:
-        neighbour[:, 1:] = keep[:, :-1]
-    return keep & neighbour
+def neighbours(keep: np.ndarray, beyond: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The mask moved by one to either side; `beyond` is what comes in at the edges."""
+    edge = np.full((keep.shape[0], 1), beyond)
+    return np.concatenate([edge, keep[:, :-1]], axis=1), np.concatenate([keep[:, 1:], edge], axis=1)
 
 
-def one_more_at(keep: np.ndarray, side: int) -> np.ndarray:
-    return ~one_fewer_at(~keep, side)
+def one_more(keep: np.ndarray) -> np.ndarray:
+    """The padded keys next to real ones are seen too."""
+    left, right_side = neighbours(keep, beyond=False)
+    return keep | left | right_side
+
+
+def one_fewer(keep: np.ndarray) -> np.ndarray:
+    """The real keys next to padded ones are hidden too."""
+    left, right_side = neighbours(keep, beyond=True)
+    return keep & left & right_side
 
 
 def several_entries(p: Problem) -> bool:
@@ -125,10 +130,10 @@ faulty("padding", "mask.inverted", "only the padding mask", when=lambda p: both(
 )
 faulty("padding", "mask.padding_wrong_side", when=is_padded)(keeping(lambda keep: keep[:, ::-1]))
 faulty("padding", "mask.padding_off_by_one", "one padded key seen", when=is_padded)(
-    keeping(lambda keep: one_more_at(keep, +1) & one_more_at(keep, -1))
+    keeping(one_more)
 )
 faulty("padding", "mask.padding_off_by_one", "one real key hidden", when=is_padded)(
-    keeping(lambda keep: one_fewer_at(keep, +1) & one_fewer_at(keep, -1))
+    keeping(one_fewer)
 )
 faulty("padding", "mask.padding_wrong_entry", "first entry for all", when=several_entries, mixes="batch")(
     keeping(lambda keep: np.broadcast_to(keep[:1], keep.shape))

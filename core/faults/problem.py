@@ -4,6 +4,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+FLOAT64 = np.dtype(np.float64)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
@@ -32,7 +34,7 @@ class Problem:
     scale: float | None = None  # the factor meant for the scores; None means 1 / sqrt(d_k)
     causal_known: bool = True  # False: nobody said whether it is causal
     all_heads: int | None = None  # of a part of a problem: how many heads the whole one has
-    dtype: np.dtype = np.dtype(np.float64)  # the number format of the file: where exp and q·k overflow
+    dtype: np.dtype = FLOAT64  # the number format of the file: where exp and q·k overflow
 
     @property
     def flat_width(self) -> int:
