@@ -355,8 +355,7 @@ NEEDS_EQUAL_WIDTHS = {"blend.k_used_as_v", "blend.q_used_as_v", "blend.residual_
 NEEDS_HEADS = {"scale.by_sqrt_d_model", "scale.by_d_model", "scale.by_sqrt_heads", "scale.by_heads", "heads.attends_over_heads",
                "heads.weights_averaged", "heads.scores_summed", "softmax.axis_heads", "blend.v_wrong_head"}  # fmt: skip
 NEEDS_BATCH = {"scale.by_sqrt_batch", "softmax.axis_batch", "heads.batch_first", "blend.v_wrong_entry", "mask.padding_wrong_entry"}
-FINE_ONLY = {"mask.filled_with_small_negative", "softmax.no_max_subtraction"}  # drown in half precision, or need float32's range
-EXACT_ONLY = {"softmax.no_max_subtraction"}
+FINE_ONLY = {"mask.filled_with_small_negative", "softmax.no_max_subtraction", "scale.wrong_constant"}  # drown in half precision, or need float32's range
 
 FAULT_KINDS = tuple(sorted(
     NEEDS_PROJECTION | NEEDS_CAUSAL | NEEDS_PADDING | NEEDS_MASK | NEEDS_SQUARE | NEEDS_EQUAL_WIDTHS | NEEDS_HEADS | NEEDS_BATCH
@@ -441,6 +440,7 @@ def constrain(c: Config, fault: str, rng: np.random.Generator) -> None:
         c.d_v = c.d_k
     if fault.startswith("score.alibi") or fault == "score.bias_scaled":
         c.alibi = True
+        c.heads = c.kv_heads = max(c.heads, 2)
     if fault.startswith("heads.gqa"):
         c.heads, c.kv_heads = (4, 2) if rng.random() < 0.5 else (6, 3)
         if fault == "heads.gqa_averaged" and rng.random() < 0.3:
@@ -455,7 +455,7 @@ def constrain(c: Config, fault: str, rng: np.random.Generator) -> None:
         c.number_format, c.inside, c.size, c.padding, c.causal = "float16", "float64", 400.0, False, False
         c.d_k = 24
     if fault == "softmax.no_max_subtraction":
-        c.number_format, c.inside, c.size = "float32", "", 40.0
+        c.number_format, c.inside, c.size = "float32", "", 80.0
     if fault == "blend.dropout_active":
         c.d_v = c.n_k + 3
     if fault in ("softmax.missing", "softmax.sum_of_scores", "softmax.log_softmax"):

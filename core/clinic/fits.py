@@ -90,19 +90,24 @@ def fitted_number(
 
 # --- dropout -------------------------------------------------------------------------------------------
 
+RATES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+MAX_FLIPPED_KEYS = 128  # more keys than this are not searched for a dropout mask
+
 
 def dropout_choices(problem: Problem, targets: Sequence[Target]) -> Iterator[Choice]:
     """Dropout left on: weights or outputs are each 0 or 1 / (1 - p) times the right ones."""
     right = run(problem)
-    weights = recovered_weights(problem, right, targets)
-    if weights is not None and (pattern := dropout_pattern(weights, right.weights)) is not None:
+    by_name = {target.name: target.array for target in targets}
+    found = [pattern_of(by_name["weights"], right.weights)] if "weights" in by_name else []
+    if "output" in by_name and problem.n_k <= MAX_FLIPPED_KEYS:
+        found.append(pattern_in_output(problem, right, by_name["output"]))
+    for pattern in filter(None, found):
         kept, factor = pattern
         yield Choice(
-            "weights", lambda p, s: {"weights": np.where(kept, factor * s.weights, 0.0)},
+            "weights", lambda p, s, kept=kept, factor=factor: {"weights": np.where(kept, factor * s.weights, 0.0)},
             "blend.dropout_active", f"p = {1 - 1 / factor:.2f}",
         )  # fmt: skip
-    out = next((t.array for t in targets if t.name == "output"), None)
-    if out is not None and (pattern := dropout_pattern(out, right.output)) is not None:
+    if "output" in by_name and (pattern := pattern_of(by_name["output"], right.output)):
         kept, factor = pattern
         yield Choice(
             "output", lambda p, s: {"output": np.where(kept, factor * right.output, 0.0)},
@@ -110,18 +115,44 @@ def dropout_choices(problem: Problem, targets: Sequence[Target]) -> Iterator[Cho
         )  # fmt: skip
 
 
-def recovered_weights(problem: Problem, right: State, targets: Sequence[Target]) -> np.ndarray | None:
-    """The weights that made the output: handed in, or out · pinv(v) where v has full rank."""
-    by_name = {target.name: target.array for target in targets}
-    if "output" not in by_name:
-        return by_name.get("weights")
-    heads_out = heads_output(problem, right, by_name["output"])
-    if heads_out is None or not np.isfinite(heads_out).all() or np.linalg.matrix_rank(right.v).min() < problem.n_k:
-        return by_name.get("weights")
-    return heads_out @ np.linalg.pinv(right.v)
+def pattern_in_output(problem: Problem, right: State, out: np.ndarray) -> tuple[np.ndarray, float] | None:
+    """Which weights were kept, and the factor on them, found from the output alone.
+
+    The weights nearest to the right ones that give the output (exact where v has full rank) tell
+    most of the mask; single entries are then flipped while that brings the output closer.
+    """
+    heads_out = heads_output(problem, out)
+    if heads_out is None or not np.isfinite(heads_out).all() or not np.isfinite(right.output).all():
+        return None
+    inverse = np.linalg.pinv(right.v)
+    estimate = right.weights + (heads_out - right.weights @ right.v) @ inverse
+    best = None
+    for rate in RATES:
+        kept, factor, error = flipped(estimate, right, heads_out, 1 / (1 - rate))
+        if best is None or error < best[2]:
+            best = kept, factor, error
+    kept, factor, error = best
+    close = error <= 0.05 * float(np.sqrt(np.mean(heads_out**2)))
+    return (kept, factor) if close and 1.001 < factor < 20 and not kept.all() else None
 
 
-def heads_output(problem: Problem, right: State, out: np.ndarray) -> np.ndarray | None:
+def flipped(estimate: np.ndarray, right: State, out: np.ndarray, factor: float) -> tuple[np.ndarray, float, float]:
+    """The mask near `estimate` that fits best -> which are kept, the factor, the root mean square error."""
+    kept = estimate > 0.5 * factor * right.weights
+    for _ in range(3):
+        residual = out - factor * (kept * right.weights) @ right.v
+        for key in range(right.v.shape[-2]):
+            change = factor * right.weights[..., key, None] * right.v[..., key, None, :]
+            moved = residual + np.where(kept[..., key, None], change, -change)
+            better = (moved**2).sum(-1) < (residual**2).sum(-1)
+            residual = np.where(better[..., None], moved, residual)
+            kept[..., key] ^= better
+        blended = (kept * right.weights) @ right.v
+        factor = float((blended * out).sum() / max(float((blended**2).sum()), 1e-300))
+    return kept, factor, float(np.sqrt(np.mean((out - factor * blended) ** 2)))
+
+
+def heads_output(problem: Problem, out: np.ndarray) -> np.ndarray | None:
     """The output of each head (B, h, n_q, d_v), from one that was joined and projected."""
     if "wo" in problem.projections:
         wo = problem.projections["wo"]
@@ -134,21 +165,19 @@ def heads_output(problem: Problem, right: State, out: np.ndarray) -> np.ndarray 
     return out.reshape(batch, seq_len, problem.n_heads, width // problem.n_heads).swapaxes(1, 2)
 
 
-def dropout_pattern(found: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, float] | None:
+def pattern_of(found: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, float] | None:
     """Which entries were kept, and the factor 1 / (1 - p) > 1 on them; None if it is not dropout."""
-    if found.shape != right.shape:
-        return None
     size = np.abs(right)
     clear = size > 1e-3 * size.max(initial=0.0)  # small ones drown in rounding
-    if not clear.any() or not np.isfinite(found).all():
+    if found.shape != right.shape or not clear.any() or not np.isfinite(found).all():
         return None
     ratio = np.divide(found, right, out=np.zeros_like(found), where=clear)
     kept_ratios = ratio[clear & (ratio > 0.5)]
-    if kept_ratios.size == 0 or kept_ratios.size == np.count_nonzero(clear):
+    if kept_ratios.size in (0, np.count_nonzero(clear)):
         return None
     factor = float(np.median(kept_ratios))
     spread = np.abs(kept_ratios - factor).max()
     gone = np.abs(ratio[clear & (ratio <= 0.5)]).max(initial=0.0)
     if not 1.001 < factor < 20 or spread > 0.1 * factor or gone > 0.1:
         return None
-    return np.where(clear, ratio > 0.5 * factor, found > 0.5 * factor * right), factor
+    return np.abs(found) > 0.5 * factor * size, factor

@@ -117,7 +117,7 @@ def _implied(prediction: np.ndarray, noisy: np.ndarray, array: np.ndarray) -> fl
     if noise is None:  # the noise itself tipped a value over into inf: judge by the value's size alone
         noise = np.zeros_like(residual)
     shown = np.where(np.isfinite(prediction), prediction, 0.0)
-    floor = 0.02 * PROBE * size(array) + np.finfo(float).tiny
+    floor = 0.02 * PROBE * size(array) + 1e-150
     row = np.mean(noise**2, axis=-1, keepdims=True)
     sigma = np.sqrt(row + (PROBE * shown) ** 2 / 3 + floor**2)
     ratio = residual / sigma

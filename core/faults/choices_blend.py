@@ -43,6 +43,14 @@ def wrong_softmax(label: str, variant: str = "", when=lambda p: True, mixes: str
 
 wrong_softmax("softmax.axis_query", when=lambda p: p.n_q * p.n_k > 1)(lambda p, z: over(z, -2))
 wrong_softmax("softmax.axis_heads", when=lambda p: p.n_heads > 1, mixes="heads")(lambda p, z: over(z, 1))
+for name, axis, exists, mixes in (  # a slice that is hidden throughout: -inf gives NaN, a finite fill equal shares
+    ("softmax.axis_query", -2, lambda p: p.masks and p.n_q * p.n_k > 1, ""),
+    ("softmax.axis_heads", 1, lambda p: p.masks and p.n_heads > 1, "heads"),
+    ("softmax.axis_batch", 0, lambda p: p.masks and p.batch > 1, "batch"),
+):
+    wrong_softmax(name, "finite fill", when=exists, mixes=mixes)(
+        lambda p, z, axis=axis: over(np.where(np.isneginf(z), -1e30, z), axis)
+    )
 wrong_softmax("softmax.axis_batch", when=lambda p: p.batch > 1, mixes="batch")(lambda p, z: over(z, 0))
 wrong_softmax("softmax.flattened", when=lambda p: p.n_q > 1)(lambda p, z: over(z, (-2, -1)))
 wrong_softmax("softmax.flattened", "heads too", when=lambda p: p.n_heads > 1, mixes="heads")(lambda p, z: over(z, (1, 2, 3)))

@@ -88,10 +88,10 @@ def start(problem: Problem) -> State:
 
 
 def advance(problem: Problem, state: State, choice: Choice, jitter: "Jitter | None" = None) -> State:
-    """The state after one more stage."""
+    """The state after one more stage. Filling a mask rounds nothing, so it gets no jitter."""
     updates = choice.compute(problem, state)
     if jitter:
-        updates = {name: jitter(value) for name, value in updates.items()}
+        updates = {name: value if name == "masked" else jitter(value) for name, value in updates.items()}
     return State(**{**state.__dict__, **updates})
 
 
