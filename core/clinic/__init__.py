@@ -2,6 +2,10 @@
 
 from core.clinic.diagnosis import diagnose, diagnose_files, diagnose_uploads
 from core.clinic.limits import LIMITS
+from core.clinic.probe import assert_attention, probe, probe_npz
 from core.clinic.report import Diagnosis, Explanation
 
-__all__ = ["LIMITS", "Diagnosis", "Explanation", "diagnose", "diagnose_files", "diagnose_uploads"]
+__all__ = [
+    "LIMITS", "Diagnosis", "Explanation",
+    "assert_attention", "diagnose", "diagnose_files", "diagnose_uploads", "probe", "probe_npz",
+]
