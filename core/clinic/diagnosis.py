@@ -186,11 +186,11 @@ class _Case:
         visible = set(map(id, examination.visible))  # the others differ from the right way by rounding only
         candidates = [c for c in examination.candidates if any(id(choice) in visible for choice in c.faults)]
         tied = one.search.ties(candidates)
-        return tied if tied and tied[0].roundoff < one.right.roundoff / 4 else []
+        return tied if tied and min(c.roundoff for c in tied) < one.right.roundoff / 4 else []
 
     def _correct(self, one: _Found, examination: Examination) -> Diagnosis:
         state = run(one.reading.problem, one.right.choices)
-        hidden = hidden_headlines(examination.invisible)
+        hidden = hidden_headlines(one.reading, examination.invisible)
         not_tested = reasons(one.reading, hidden or examination.invisible, state)
         notes = (*one.reading.notes, *one.right.conventions, *self._weights_note(one, state))
         if hidden:
@@ -275,7 +275,7 @@ class _Case:
         explained = [(one, ties) for one in found if (ties := candidates_of(one))]
         if not explained:
             return None
-        one, ties = min(explained, key=lambda pair: pair[1][0].roundoff)
+        one, ties = min(explained, key=lambda pair: min(c.roundoff for c in pair[1]))
         return self._fault(one, ties)
 
     def _fault(self, one: _Found, ties: Sequence[Candidate]) -> Diagnosis:
@@ -291,7 +291,7 @@ class _Case:
         invisible = one.examine().invisible
         return self._answer(
             "fault", message, one, explanations=explanations.values(), notes=(*one.reading.notes, *ties[0].conventions),
-            not_tested=reasons(one.reading, hidden_headlines(invisible)),
+            not_tested=reasons(one.reading, hidden_headlines(one.reading, invisible)),
         )  # fmt: skip
 
     def _explanation(self, parts: Sequence[tuple[str, str]], max_error: float) -> Explanation:

@@ -14,6 +14,7 @@ from core.clinic.precision import (
     relative_error,
 )
 from core.clinic.sampling import ROUGH_SCORES, Part, one_entry, part_of
+from core.faults.catalogue import fault_named
 from core.faults.pipeline import STAGES, Choice, State, faulty_choices, run, walk
 from core.faults.problem import Problem
 
@@ -167,18 +168,22 @@ class Search:
                 pairs.append(combination)
         return pairs
 
-    def ties(self, candidates: Sequence[Candidate], fewest_only: bool = True) -> list[Candidate]:
-        """The accepted candidates that explain the file as well as the best, fewest faults first."""
+    def ties(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """The accepted candidates that explain the file as well as the best, of the fewest faults, the commonest first."""
         accepted = [c for c in candidates if c.faults and self.accepts(c)]
         if not accepted:
             return []
-        if fewest_only:
-            fewest = min(len(c.faults) for c in accepted)
-            accepted = [c for c in accepted if len(c.faults) == fewest]
+        fewest = min(len(c.faults) for c in accepted)
+        accepted = [c for c in accepted if len(c.faults) == fewest]
         best = min(c.roundoff for c in accepted)
         limit = max(2.0 * best, 0.3 * self.roundoff, 64 * ROUNDOFF["float64"])
         tied = [c for c in accepted if c.roundoff <= limit]
-        return sorted(tied, key=lambda candidate: candidate.roundoff)
+        return sorted(tied, key=lambda candidate: (-reports(candidate), candidate.roundoff))
+
+
+def reports(candidate: Candidate) -> int:
+    """How many public reports of these faults the catalogue knows: the commoner of equals is told first."""
+    return sum(len(fault_named(label).stories) for label in candidate.labels)
 
 
 def without_batch(choices: dict[str, list[Choice]]) -> dict[str, list[Choice]]:

@@ -20,8 +20,17 @@ HEADLINES = {
 MAIN_VARIANTS = ("", "keys", "queries")
 
 
-def hidden_headlines(invisible: Sequence[Choice]) -> list[Choice]:
-    return [c for c in invisible if c.label in HEADLINES and c.variant in MAIN_VARIANTS]
+AFTER_WEIGHTS = ("blend", "merge", "output")
+
+
+def hidden_headlines(reading: Reading, invisible: Sequence[Choice]) -> list[Choice]:
+    """The common faults that could not show; with weights alone nothing is asked of the steps after them."""
+    beyond = () if has_output(reading) else AFTER_WEIGHTS
+    return [c for c in invisible if c.label in HEADLINES and c.variant in MAIN_VARIANTS and c.stage not in beyond]
+
+
+def has_output(reading: Reading) -> bool:
+    return any(target.name == "output" for target in reading.targets)
 
 
 def reasons(reading: Reading, invisible: Sequence[Choice], state: State | None = None) -> list[str]:
@@ -29,7 +38,9 @@ def reasons(reading: Reading, invisible: Sequence[Choice], state: State | None =
     state = run(reading.problem) if state is None else state
     grouped: dict[str, list[Choice]] = {}
     for choice in invisible:
-        grouped.setdefault(reason(reading.problem, state, choice), []).append(choice)
+        unseen = choice.stage in AFTER_WEIGHTS and not has_output(reading)
+        why = "the file has weights but no output" if unseen else reason(reading.problem, state, choice)
+        grouped.setdefault(why, []).append(choice)
     return [sentence(why, choices) for why, choices in grouped.items()]
 
 
