@@ -7,6 +7,7 @@ clinic (benchmarks/clinic_inputs.py). "named": the label is first or tied for fi
 """
 
 import argparse
+import sys
 import time
 import zlib
 from collections import Counter
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks.clinic_inputs import FAULT_KINDS, Sample, correct_sample, sample
+from benchmarks.clinic_inputs import FAULT_KINDS, Sample, correct_sample, make, random_config, sample
 from core.clinic import Diagnosis, diagnose
 
 
@@ -91,8 +92,6 @@ def pair_result(count: int) -> tuple[int, Counter[str]]:
 
 def pair_sample(rng: np.random.Generator, pair: tuple[str, str]) -> Sample:
     """Both faults in one input, in a setting where both exist: square, one width, causal, several heads."""
-    from benchmarks.clinic_inputs import make, random_config  # here: only this function needs them
-
     config = random_config(rng, "scale.by_sqrt_d_model")
     config.n_q, config.d_v, config.causal, config.padding = config.n_k, config.d_k, True, False
     config.number_format = str(rng.choice(["float64", "float32"]))
@@ -107,7 +106,10 @@ def main() -> None:
     options.add_argument("--pairs", type=int, default=200)
     options.add_argument("--kind", action="append")
     chosen = options.parse_args()
-    rows = [(label, *kind_result(label, chosen.per_kind)) for label in chosen.kind or FAULT_KINDS]
+    rows = []
+    for label in chosen.kind or FAULT_KINDS:
+        rows.append((label, *kind_result(label, chosen.per_kind)))
+        print(f"{label} {rows[-1][1]}/{chosen.per_kind}", file=sys.stderr, flush=True)
     for label, right, others, slowest in sorted(rows, key=lambda row: row[1]):
         rest = "; ".join(f"{n} x {what}" for what, n in others.most_common(4))
         print(f"{right / chosen.per_kind:7.1%}  {label:34s} slowest {slowest:5.2f} s  {rest}", flush=True)

@@ -10,6 +10,7 @@ from core.clinic.errors import InputError
 from core.clinic.fits import fitted_choices
 from core.clinic.loading import load, load_paths
 from core.clinic.meta import beliefs_from
+from core.clinic.npy import shown, why
 from core.clinic.precision import ROUNDOFF, roundoff_of
 from core.clinic.readings import Beliefs, Reading, checked, named, readings
 from core.clinic.report import Diagnosis, Explanation
@@ -64,7 +65,8 @@ def diagnose(
         fields = named(given)
         beliefs = beliefs_from(meta, fields.pop("meta", None), stated)
         fields = checked(fields)
-        return _Case(fields, beliefs, max_faults, progress).diagnosis()
+        with np.errstate(all="ignore"):  # a stranger's numbers may overflow anywhere: judged by what comes out
+            return _Case(fields, beliefs, max_faults, progress).diagnosis()
     except InputError as error:
         return bad_input(error)
 
@@ -101,9 +103,9 @@ def as_array(name: str, value: object) -> np.ndarray:
     try:
         array = np.asarray(value)
     except (ValueError, TypeError, OverflowError) as error:
-        raise InputError("wrong_dtype", f"{name} is not an array of numbers: {error}") from None
+        raise InputError("wrong_dtype", f"{shown(name)} is not an array of numbers: {why(error)}") from None
     if array.dtype == object:
-        raise InputError("wrong_dtype", f"{name} is not an array of numbers (rows of different lengths?)")
+        raise InputError("wrong_dtype", f"{shown(name)} is not an array of numbers (rows of different lengths?)")
     return array
 
 

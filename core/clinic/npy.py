@@ -35,13 +35,18 @@ def shown(name: str) -> str:
     return ascii(name if len(name) <= 40 else name[:37] + "...")
 
 
+def why(error: Exception) -> str:
+    """An error's own words, short and safe to print: they may quote the file."""
+    return ascii(str(error)[:80])[1:-1] or type(error).__name__
+
+
 def read_npz(data: bytes) -> Iterator[tuple[str, np.ndarray]]:
     """The arrays of an .npz with known names, one by one; InputError for anything not as it should be."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         entries = archive.infolist()
     except BROKEN_ZIP as error:
-        raise InputError("not_a_zip", f"the file is not a complete .npz archive ({error}): was the upload cut short?") from None
+        raise InputError("not_a_zip", f"the file is not a complete .npz archive ({why(error)}): was the upload cut short?") from None
     for name, entry in known_entries(entries):
         try:
             with archive.open(entry) as stream:
@@ -49,7 +54,7 @@ def read_npz(data: bytes) -> Iterator[tuple[str, np.ndarray]]:
         except InputError:
             raise
         except BROKEN_ZIP as error:
-            raise InputError("not_a_zip", f"the entry {shown(entry.filename)} of the archive is damaged ({error})") from None
+            raise InputError("not_a_zip", f"the entry {shown(entry.filename)} of the archive is damaged ({why(error)})") from None
 
 
 def known_entries(entries: list[zipfile.ZipInfo]) -> list[tuple[str, zipfile.ZipInfo]]:

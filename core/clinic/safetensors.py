@@ -39,6 +39,8 @@ def split_header(data: bytes) -> tuple[dict[str, object], memoryview]:
         raise InputError("too_large", f"the .safetensors header claims {length:,} bytes, the limit is {limits.MAX_JSON_HEADER_BYTES:,}")
     try:
         header = json.loads(data[8 : 8 + length].decode("utf-8"), object_pairs_hook=without_duplicates)
+    except InputError:
+        raise
     except (ValueError, RecursionError):
         raise InputError("malformed", "the .safetensors header is not valid JSON") from None
     if not isinstance(header, dict):
@@ -47,11 +49,12 @@ def split_header(data: bytes) -> tuple[dict[str, object], memoryview]:
 
 
 def without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    names = [name for name, _ in pairs]
-    for name in names:
-        if names.count(name) > 1 if len(names) <= limits.MAX_ENTRIES + 1 else False:
+    found: dict[str, object] = {}
+    for name, value in pairs:
+        if name in found:
             raise InputError("duplicate_array", f"the file names {shown(name)} twice")
-    return dict(pairs)
+        found[name] = value
+    return found
 
 
 def tensor(name: str, entry: object, numbers: memoryview) -> np.ndarray:

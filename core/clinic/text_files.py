@@ -9,7 +9,7 @@ import numpy as np
 
 from core.clinic import limits
 from core.clinic.errors import InputError
-from core.clinic.npy import shown
+from core.clinic.npy import shown, why
 from core.clinic.readings import field_of
 
 
@@ -26,10 +26,10 @@ def read_json(data: bytes) -> Iterator[tuple[str, np.ndarray]]:
     """{"q": [[...]], ..., "meta": {...}} -> arrays."""
     try:
         found = json.loads(decoded(data))
+    except InputError:
+        raise
     except (ValueError, RecursionError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError("malformed", f"the file is not valid JSON ({str(error)[:80]})") from None
+        raise InputError("malformed", f"the file is not valid JSON ({why(error)})") from None
     if not isinstance(found, dict):
         raise InputError("malformed", 'the JSON must be an object with the arrays by name, as {"q": [[1, 2], [3, 4]]}')
     for name, value in found.items():
@@ -63,7 +63,7 @@ def read_csv(data: bytes, stem: str) -> Iterator[tuple[str, np.ndarray]]:
                 name, numbers = labelled(cells, stem)
                 rows.setdefault(name, []).append(as_numbers(numbers, number))
     except csv.Error as error:
-        raise InputError("malformed", f"the file is not valid CSV ({error})") from None
+        raise InputError("malformed", f"the file is not valid CSV ({why(error)})") from None
     for name, numbers in rows.items():
         if len({len(row) for row in numbers}) > 1:
             raise InputError("malformed", f"the rows of {shown(name)} are not of one length")
