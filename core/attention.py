@@ -8,18 +8,27 @@ Axes: ... stands for any leading axes (batch, heads); n_q queries, n_k keys,
 d_k the width of a query and of a key, d_v the width of a value.
 """
 
+import inspect
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
-from core.checks import check_allowed, check_query_key, check_weights_value
+from core.checks import (
+    as_float,
+    check_allowed,
+    check_array,
+    check_attention,
+    check_query_key,
+    check_weights_value,
+)
 
 
 def score(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     """(..., n_q, d_k), (..., n_k, d_k) -> scores (..., n_q, n_k): each query · each key."""
-    check_query_key(q, k)
-    return q @ k.swapaxes(-1, -2)
+    q, k = check_query_key(q, k)
+    return q @ k.mT
 
 
 def scale(scores: np.ndarray, d_k: int) -> np.ndarray:
@@ -39,6 +48,7 @@ def mask(scaled_scores: np.ndarray, allowed: np.ndarray | None) -> np.ndarray:
     return np.where(allowed, scaled_scores, -np.inf)
 
 
+@np.errstate(invalid="ignore")  # -inf - (-inf) and 0 / 0 are NaN, on purpose
 def softmax(masked_scores: np.ndarray) -> np.ndarray:
     """(..., n_q, n_k) -> weights (..., n_q, n_k): each row is >= 0 and sums to 1.
 
@@ -49,9 +59,10 @@ def softmax(masked_scores: np.ndarray) -> np.ndarray:
     so does this function, silently. `torch.softmax` gives NaN too, while PyTorch's
     `F.scaled_dot_product_attention` returns zeros for such a row since version 2.5.
     """
-    with np.errstate(invalid="ignore"):  # -inf - (-inf) is NaN, on purpose
-        exps = _exp_in_place(masked_scores - _row_max(masked_scores))
-        return exps / _row_sum(exps)
+    check_array("masked_scores", masked_scores)
+    rows = as_float(masked_scores).reshape(-1, masked_scores.shape[-1])
+    exps = _exp(rows - _row_max(rows))
+    return _divide(exps, _row_sum(exps)).reshape(masked_scores.shape)
 
 
 def blend(weights: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -83,27 +94,52 @@ def attention(
 ) -> AttentionSteps:
     """q (..., n_q, d_k), k (..., n_k, d_k), v (..., n_k, d_v) -> all steps, output (..., n_q, d_v).
 
-    The dtype of the input (float32 or float64) is kept. Leading axes broadcast.
-    Raises TypeError for input that is not real-numbered, ShapeError for shapes that do not fit.
+    The dtype of the input (float32 or float64) is kept; integers become float64.
+    Leading axes broadcast. Raises TypeError for input that is not real-numbered,
+    ShapeError for shapes that do not fit.
     """
-    scores = score(q, k)
+    q, k, v = check_attention(q, k, v)
+    scores = q @ k.mT  # score() and, below, blend(), without checking the same arrays again
     scaled_scores = scale(scores, q.shape[-1])
     masked_scores = mask(scaled_scores, allowed)
-    weights = softmax(masked_scores)
-    output = blend(weights, v)
+    weights = _unguarded_softmax(scaled_scores) if allowed is None else softmax(masked_scores)
+    output = weights @ v
     return AttentionSteps(q, k, v, scores, scaled_scores, masked_scores, weights, output)
 
 
+# Beside the two matrix products, softmax is what attention spends its time on. Each of these
+# says what it computes in plain NumPy; the other way of writing it is there for speed alone.
+
+# softmax itself without np.errstate, which makes each small operation slower. Only a mask can
+# leave a row with nothing but -inf, so without one there is no warning to silence.
+_unguarded_softmax = inspect.unwrap(softmax)
+
+
 def _row_max(rows: np.ndarray) -> np.ndarray:
-    """rows.max(axis=-1, keepdims=True), but by argmax: about 4 times faster on short rows."""
-    return np.take_along_axis(rows, rows.argmax(axis=-1)[..., None], axis=-1)
+    """rows.max(axis=-1, keepdims=True), fetched from where argmax finds it: up to 4 times faster."""
+    return rows[_row_numbers(len(rows)), rows.argmax(axis=-1)][:, None]
 
 
 def _row_sum(rows: np.ndarray) -> np.ndarray:
-    """rows.sum(axis=-1, keepdims=True), but by a matrix product: about 4 times faster."""
-    return rows @ np.ones((rows.shape[-1], 1), rows.dtype)
+    """rows.sum(axis=-1, keepdims=True), as a matrix product: up to 4 times faster."""
+    return rows.dot(_ones(rows.shape[-1], rows.dtype))
 
 
-def _exp_in_place(rows: np.ndarray) -> np.ndarray:
-    """np.exp(rows), written over `rows`, which saves one array."""
+def _exp(rows: np.ndarray) -> np.ndarray:
+    """np.exp(rows), written over `rows`, which nobody needs again."""
     return np.exp(rows, out=rows)
+
+
+def _divide(rows: np.ndarray, row_sums: np.ndarray) -> np.ndarray:
+    """rows / row_sums; a large array is written over, since fresh memory costs more than dividing."""
+    return np.divide(rows, row_sums, out=rows if rows.nbytes > 2**20 else None)
+
+
+@lru_cache(maxsize=16)
+def _row_numbers(n_rows: int) -> np.ndarray:
+    return np.arange(n_rows)
+
+
+@lru_cache(maxsize=16)
+def _ones(n: int, dtype: np.dtype) -> np.ndarray:
+    return np.ones((n, 1), dtype)

@@ -19,27 +19,40 @@ def check_array(name: str, array: object) -> None:
         raise ShapeError(f"{name} has an empty axis: its shape is {array.shape}")
 
 
-def check_query_key(q: np.ndarray, k: np.ndarray) -> None:
-    """Raise unless q (..., n_q, d_k) and k (..., n_k, d_k) can be multiplied as q kᵀ."""
+def as_float(array: np.ndarray) -> np.ndarray:
+    """Integers as float64, for products and differences of small ones wrap around; floats as they are."""
+    return array if array.dtype.kind == "f" else array.astype(np.float64)
+
+
+def check_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """-> q, k, v once they are known to fit; with integers as float64."""
+    if _alike(q, k, v):
+        check_array("q", q)
+    else:
+        check_query_key(q, k)
+        check_array("v", v)
+        _check_one_value_for_each_key("k", k.shape, k.shape[-2], v.shape)
+        _check_leading("q", q.shape, "v", v.shape)
+        _check_leading("k", k.shape, "v", v.shape)
+    if q.dtype.kind == k.dtype.kind == v.dtype.kind == "f":
+        return q, k, v
+    return as_float(q), as_float(k), as_float(v)
+
+
+def check_query_key(q: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """-> q, k, with integers as float64. Raise unless they can be multiplied as q kᵀ."""
     check_array("q", q)
     check_array("k", k)
-    if q.shape[-1] != k.shape[-1]:
-        raise ShapeError(
-            f"q has d_k = {q.shape[-1]}, k has d_k = {k.shape[-1]}: "
-            f"a dot product needs equal widths (q {q.shape}, k {k.shape})"
-        )
+    _check_widths(q.shape, k.shape)
     _check_leading("q", q.shape, "k", k.shape)
+    return as_float(q), as_float(k)
 
 
 def check_weights_value(weights: np.ndarray, v: np.ndarray) -> None:
     """Raise unless weights (..., n_q, n_k) can blend v (..., n_k, d_v)."""
     check_array("weights", weights)
     check_array("v", v)
-    if weights.shape[-1] != v.shape[-2]:
-        raise ShapeError(
-            f"there are {weights.shape[-1]} keys but {v.shape[-2]} values: "
-            f"each key needs its value (weights {weights.shape}, v {v.shape})"
-        )
+    _check_one_value_for_each_key("weights", weights.shape, weights.shape[-1], v.shape)
     _check_leading("weights", weights.shape, "v", v.shape)
 
 
@@ -54,6 +67,57 @@ def check_allowed(allowed: object, scores_shape: tuple[int, ...]) -> None:
         fits = False
     if not fits:
         raise ShapeError(f"allowed has shape {allowed.shape}, the scores have shape {scores_shape}")
+
+
+def check_divides(x: np.ndarray, n_heads: int) -> None:
+    """Raise unless the width of x (..., T, d_model) can be cut into n_heads equal heads."""
+    check_array("x", x)
+    if n_heads < 1 or x.shape[-1] % n_heads:
+        raise ShapeError(
+            f"d_model = {x.shape[-1]} cannot be cut into n_heads = {n_heads} equal heads (x {x.shape})"
+        )
+
+
+def check_has_heads(x: np.ndarray) -> None:
+    """Raise unless x has the axes (..., heads, T, d)."""
+    check_array("x", x)
+    if x.ndim < 3:
+        raise ShapeError(f"x needs the axes (heads, T, d), but its shape is {x.shape}")
+
+
+def check_projection(name: str, x: np.ndarray, weight_name: str, weight: np.ndarray) -> None:
+    """Raise unless x (..., d_in) @ weight (d_in, d_out) is defined."""
+    check_array(name, x)
+    check_array(weight_name, weight)
+    if x.shape[-1] != weight.shape[0]:
+        raise ShapeError(
+            f"{name} is {x.shape[-1]} wide, {weight_name} takes {weight.shape[0]} "
+            f"({name} {x.shape}, {weight_name} {weight.shape})"
+        )
+
+
+def _alike(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> bool:
+    """Same type, shape and dtype, as in most self-attention: what holds for q then holds for all."""
+    alike = type(q) is type(k) is type(v) is np.ndarray
+    return alike and q.shape == k.shape == v.shape and q.dtype == k.dtype == v.dtype
+
+
+def _check_widths(q_shape: tuple[int, ...], k_shape: tuple[int, ...]) -> None:
+    if q_shape[-1] != k_shape[-1]:
+        raise ShapeError(
+            f"q has d_k = {q_shape[-1]}, k has d_k = {k_shape[-1]}: "
+            f"a dot product needs equal widths (q {q_shape}, k {k_shape})"
+        )
+
+
+def _check_one_value_for_each_key(
+    name: str, shape: tuple[int, ...], n_keys: int, v_shape: tuple[int, ...]
+) -> None:
+    if n_keys != v_shape[-2]:
+        raise ShapeError(
+            f"there are {n_keys} keys but {v_shape[-2]} values: "
+            f"each key needs its value ({name} {shape}, v {v_shape})"
+        )
 
 
 def _check_leading(name_a: str, shape_a: tuple[int, ...], name_b: str, shape_b: tuple[int, ...]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.attention import AttentionSteps, attention
-from core.checks import ShapeError, check_array
+from core.checks import ShapeError, check_divides, check_has_heads, check_projection
 
 
 def split_heads(x: np.ndarray, n_heads: int) -> np.ndarray:
@@ -20,17 +20,14 @@ def split_heads(x: np.ndarray, n_heads: int) -> np.ndarray:
     Any leading axes in place of B. The reshape cuts the width, the transpose then puts
     the head axis before the time axis, so that a batched product attends over time.
     """
-    check_array("x", x)
+    check_divides(x, n_heads)
     *leading, seq_len, d_model = x.shape
-    if n_heads < 1 or d_model % n_heads:
-        raise ShapeError(f"d_model = {d_model} cannot be cut into n_heads = {n_heads} equal heads (x {x.shape})")
     return x.reshape(*leading, seq_len, n_heads, d_model // n_heads).swapaxes(-2, -3)
 
 
 def merge_heads(x: np.ndarray) -> np.ndarray:
     """(B, h, T, d_k) -> (B, T, h d_k): the inverse of split_heads."""
-    if x.ndim < 3:
-        raise ShapeError(f"x needs the axes (heads, T, d_k), but its shape is {x.shape}")
+    check_has_heads(x)
     *leading, n_heads, seq_len, d_k = x.shape
     return x.swapaxes(-2, -3).reshape(*leading, seq_len, n_heads * d_k)
 
@@ -41,11 +38,12 @@ def repeat_key_value_heads(x: np.ndarray, n_heads: int) -> np.ndarray:
     Order 0, 0, 1, 1, ... (PyTorch's repeat_interleave, and its SDPA's enable_gqa), not 0, 1, 0, 1.
     Ainslie et al., "GQA" (2023).
     """
-    if x.ndim < 3:
-        raise ShapeError(f"x needs the axes (heads, T, d), but its shape is {x.shape}")
+    check_has_heads(x)
     n_kv_heads = x.shape[-3]
     if n_heads % n_kv_heads:
-        raise ShapeError(f"{n_heads} query heads cannot share {n_kv_heads} key/value heads evenly (x {x.shape})")
+        raise ShapeError(
+            f"{n_heads} query heads cannot share {n_kv_heads} key/value heads evenly (x {x.shape})"
+        )
     return x if n_heads == n_kv_heads else x.repeat(n_heads // n_kv_heads, axis=-3)
 
 
@@ -62,12 +60,7 @@ class MultiHeadSteps:
 def join_heads(heads: AttentionSteps, w_o: np.ndarray) -> MultiHeadSteps:
     """Heads' steps with output (B, h, T, d_v), w_o (h d_v, d_model) -> concatenated and projected."""
     concat = merge_heads(heads.output)
-    check_array("w_o", w_o)
-    if w_o.shape[-2] != concat.shape[-1]:
-        raise ShapeError(
-            f"the heads side by side are {concat.shape[-1]} wide, w_o takes {w_o.shape[-2]} "
-            f"(concat {concat.shape}, w_o {w_o.shape})"
-        )
+    check_projection("concat", concat, "w_o", w_o)
     return MultiHeadSteps(heads, concat, w_o, concat @ w_o)
 
 
@@ -87,13 +80,8 @@ def multi_head(
     x @ w: PyTorch's nn.Linear keeps the transpose. `allowed` broadcasts to (B, h, T, T).
     n_kv_heads < n_heads gives grouped key/value heads; None means one for each query head.
     """
-    check_array("x", x)
     for name, weight in (("w_q", w_q), ("w_k", w_k), ("w_v", w_v)):
-        check_array(name, weight)
-        if weight.shape[0] != x.shape[-1]:
-            raise ShapeError(
-                f"x is {x.shape[-1]} wide, {name} takes {weight.shape[0]} (x {x.shape}, {name} {weight.shape})"
-            )
+        check_projection("x", x, name, weight)
     n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
     q = split_heads(x @ w_q, n_heads)
     k = repeat_key_value_heads(split_heads(x @ w_k, n_kv_heads), n_heads)

@@ -1,0 +1,434 @@
+// The board: all matrices that one call of show_matrices draws, and what a reader does to them.
+// Streamlit calls the function at the end of this file for each new payload and each change of theme.
+
+const FADE = 240; // milliseconds from an old colour to the new one
+const SEND_AFTER = 120; // milliseconds of rest after an arrow key
+const LOST_AFTER = 10_000; // milliseconds without an answer: the message will not get one
+const FOOT = 24; // height of the line of words under the matrices
+
+const boardOf = new WeakMap();
+const boards = new Set(); // those on the page: what is pointed at is lit on all of them
+const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
+
+const STEPS_OF_KEYS = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+  PageUp: [-8, 0],
+  PageDown: [8, 0],
+  Home: [0, -Infinity],
+  End: [0, Infinity],
+};
+
+class Board {
+  constructor(root) {
+    this.root = element("div", "board", root, { role: "group" });
+    this.scroller = element("div", "scroller", this.root);
+    this.stage = element("div", "stage", this.scroller);
+    this.colours = new Brush(element("canvas", "", this.stage));
+    this.ink = new Brush(element("canvas", "", this.stage));
+    this.light = new Brush(element("canvas", "", this.stage));
+    this.foot = element("div", "foot", this.root);
+    this.status = element("span", "status", this.foot);
+    this.notes = element("span", "notes", this.foot);
+    this.live = element("div", "live", this.root, { "aria-live": "polite" });
+    this.views = new Map();
+    this.selected = {};
+    this.updates = 0;
+    this.sent = 0; // the number of the last message to Python, and what has no answer yet:
+    this.pick = null;
+    this.edits = [];
+    this.watch = new ResizeObserver(() => this.resize());
+  }
+
+  // --- from Python ---
+
+  // data-painted counts the payloads whose picture stands; data-settled those whose colours have also faded.
+  update(data, send) {
+    this.send = send;
+    this.data = data;
+    this.theme = readTheme(this.root);
+    setAttributes(this.root, { "aria-label": data.label });
+    this.hear(data);
+    const fading = this.receive(data.matrices);
+    this.attach();
+    this.redraw();
+    this.updates += 1;
+    this.root.dataset.painted = this.updates;
+    if (fading) this.fade();
+    else this.settle();
+    return this.updates;
+  }
+
+  // Take over Python's selection, unless Python has not heard of the reader's last one yet.
+  hear({ answered, selected }) {
+    if (this.updates === 0) this.sent = answered;
+    if (answered < this.sent && performance.now() - this.sentAt < LOST_AFTER) return;
+    const edited = this.edits.at(-1);
+    this.selected = selected;
+    this.pick = null;
+    this.edits = [];
+    this.reread = edited?.id;
+  }
+
+  // Hand each matrix its numbers. -> whether colours shall fade
+  receive(matrices) {
+    const repaint = calm.matches || this.mode !== this.theme.mode;
+    this.mode = this.theme.mode;
+    const ids = new Set(matrices.map(({ id }) => id));
+    for (const id of this.views.keys()) if (!ids.has(id)) this.drop(id);
+    for (const data of matrices) {
+      if (!this.views.has(data.id)) this.add(data.id);
+      this.views.get(data.id).receive(data, this.mode);
+    }
+    if (this.editor && !this.editor.view.contains(...this.editor.cell)) this.closeEditor();
+    return this.all().map((view) => (repaint ? view.settle() : view.startFade())).some(Boolean);
+  }
+
+  all() {
+    return [...this.views.values()];
+  }
+
+  add(id) {
+    const view = new View(this.stage);
+    this.views.set(id, view);
+    this.listen(view);
+  }
+
+  drop(id) {
+    const view = this.views.get(id);
+    if (lights.view === view) lights.clear();
+    if (this.editor?.view === view) this.closeEditor();
+    view.remove();
+    this.views.delete(id);
+  }
+
+  // --- life ---
+
+  attach() {
+    if (boards.has(this)) return;
+    boards.add(this);
+    this.watch.observe(this.root);
+    if (document.fonts.status !== "loaded") document.fonts.ready.then(() => this.fontsCame());
+  }
+
+  // Streamlit also ends an update that a newer one has overtaken: only the last one's end counts.
+  release(update) {
+    if (update !== this.updates) return;
+    clearTimeout(this.timer);
+    if (lights.board === this) lights.clear();
+    boards.delete(this);
+    this.watch.disconnect();
+  }
+
+  resize() {
+    if (this.root.clientWidth !== this.width || window.devicePixelRatio !== this.ratio) this.redraw();
+  }
+
+  fontsCame() {
+    known.clear();
+    this.redraw();
+  }
+
+  // --- drawing ---
+
+  redraw() {
+    this.width = this.root.clientWidth;
+    this.ratio = window.devicePixelRatio;
+    if (!this.width) return; // in a closed tab or expander: drawn when it opens
+    this.layOut();
+    this.paint();
+  }
+
+  layOut() {
+    const phone = window.innerWidth < PHONE;
+    this.foot.classList.toggle("narrow", phone);
+    this.tellNotes();
+    for (const view of this.all()) view.measure(this.theme.family);
+    const maxHeight = this.data.maxHeight - FOOT;
+    this.plan = arrange(this.all(), { width: this.width, maxHeight, pixel: 1 / this.ratio, phone });
+    const { width, height, boxes } = this.plan;
+    Object.assign(this.stage.style, { width: `${width}px`, height: `${height}px` });
+    for (const [view, box] of boxes) {
+      view.stand(box, this.theme.family);
+      view.label();
+    }
+    this.describe();
+  }
+
+  describe() {
+    for (const view of this.all()) view.describe(this.selected);
+    if (this.reread) this.announce(this.views.get(this.reread));
+    this.reread = null;
+  }
+
+  announce(view) {
+    const cell = view?.cellOf(this.selected);
+    if (cell) setText(this.live, view.announcement(cell));
+  }
+
+  tellNotes() {
+    const notes = [];
+    if (this.all().some(({ changed }) => changed?.includes(1))) notes.push("\u25e5 changed by edits");
+    if (this.all().some(({ editable }) => editable)) notes.push("double-click or Enter edits");
+    setText(this.notes, notes.join(" \u00b7 "));
+  }
+
+  paint() {
+    this.paintColours();
+    this.start(this.ink);
+    for (const view of this.all()) paintInk(this.ink, view, this.theme);
+    this.paintLight();
+  }
+
+  start(brush) {
+    brush.start(this.plan.width, this.plan.height, this.ratio, this.theme.family);
+  }
+
+  paintColours() {
+    this.start(this.colours);
+    for (const view of this.all()) paintColours(this.colours, view);
+  }
+
+  paintLight() {
+    if (!this.width) return;
+    this.start(this.light);
+    for (const view of this.all()) paintLight(this.light, view, this.theme, this.selected, lights.now);
+    this.tellStatus();
+  }
+
+  fade() {
+    const start = performance.now();
+    const step = () => {
+      if (this.fading !== step) return; // a newer payload has come
+      const share = Math.min(1, (performance.now() - start) / FADE);
+      for (const view of this.all()) view.fadeTo(share);
+      if (share === 1) this.settle();
+      if (this.width) this.paintColours();
+      if (share < 1) requestAnimationFrame(step);
+    };
+    this.fading = step;
+    requestAnimationFrame(step);
+  }
+
+  settle() {
+    this.fading = null;
+    for (const view of this.all()) view.settle();
+    this.root.dataset.settled = this.updates;
+  }
+
+  // The exact number under the pointer, else in the selected cell of the matrix used last.
+  tellStatus() {
+    const view = lights.board === this ? lights.view : this.lastUsed();
+    const cell = lights.board === this ? lights.cell : view?.cellOf(this.selected);
+    setText(this.status, cell ? view.exactly(cell) : "");
+  }
+
+  lastUsed() {
+    return this.views.get(this.used) ?? this.all()[0];
+  }
+
+  // --- what the reader does ---
+
+  listen(view) {
+    const { grid } = view.nodes;
+    const cellAt = (event) => view.cellAt(...pointIn(grid, event));
+    grid.addEventListener("pointermove", (event) => lights.point(this, view, cellAt(event)));
+    grid.addEventListener("pointerleave", () => lights.clear());
+    grid.addEventListener("click", (event) => this.click(view, cellAt(event), event.pointerType));
+    grid.addEventListener("dblclick", () => this.edit(view));
+    grid.addEventListener("keydown", (event) => this.press(view, event));
+    grid.addEventListener("focus", () => this.enter(view));
+    grid.addEventListener("blur", () => this.leave());
+  }
+
+  enter(view) {
+    this.used = view.id;
+    this.tellStatus();
+  }
+
+  leave() {
+    lights.clear();
+    if (this.timer) this.flush();
+  }
+
+  // A second tap on a cell edits it, as a double click does.
+  click(view, cell, pointer) {
+    const again = String(cell) === String(view.cellOf(this.selected));
+    this.select(view, cell, 0);
+    if (again && pointer === "touch") this.edit(view);
+  }
+
+  press(view, event) {
+    const { key, ctrlKey, altKey, metaKey } = event;
+    if (altKey || metaKey) return;
+    if (key in STEPS_OF_KEYS) this.step(view, STEPS_OF_KEYS[key], ctrlKey);
+    else if (key === "Enter") this.edit(view);
+    else if (view.editable && !ctrlKey && /^[\d.,+\u2212-]$/.test(key)) this.edit(view, key);
+    else return;
+    event.preventDefault();
+    event.stopPropagation(); // the page's own keys stay out of it
+  }
+
+  // The first key finds the selection, or selects the first cell. Ctrl+Home and Ctrl+End go to the corners.
+  step(view, [down, right], ctrl) {
+    const clamp = (index, count) => Math.min(count - 1, Math.max(0, index));
+    const from = view.cellOf(this.selected);
+    const [row, col] = from ?? [-down, -right];
+    const corner = ctrl && !Number.isFinite(right);
+    const cell = [clamp(row + (corner ? right : down), view.rows), clamp(col + right, view.cols)];
+    this.select(view, from ? cell : [0, 0], SEND_AFTER);
+    this.scrollTo(view, view.cellOf(this.selected));
+    lights.point(this, view, view.cellOf(this.selected));
+  }
+
+  scrollTo(view, [row, col]) {
+    const { x, width } = cellBox(view, row, col);
+    const { scrollLeft, clientWidth } = this.scroller;
+    if (x < scrollLeft) this.scroller.scrollLeft = x - width;
+    if (x + width > scrollLeft + clientWidth) this.scroller.scrollLeft = x + 2 * width - clientWidth;
+  }
+
+  select(view, cell, delay) {
+    this.used = view.id;
+    const axes = view.axesOf(cell);
+    if (Object.keys(axes).every((axis) => axes[axis] === this.selected[axis])) return;
+    this.selected = { ...this.selected, ...axes };
+    this.describe();
+    this.paintLight();
+    this.announce(view);
+    if (this.data.pickable) this.post({ pick: axes }, delay);
+  }
+
+  // --- to Python ---
+
+  // A message repeats what has no answer yet, for Python may hear only the last of several.
+  post({ pick, edit }, delay) {
+    this.sent += 1;
+    this.sentAt = performance.now();
+    if (pick) this.pick = { ...this.pick, ...pick };
+    if (edit) this.edits.push({ n: this.sent, ...edit });
+    clearTimeout(this.timer);
+    if (delay) this.timer = setTimeout(() => this.flush(), delay);
+    else this.flush();
+  }
+
+  flush() {
+    clearTimeout(this.timer);
+    this.timer = null;
+    this.send("sent", { n: this.sent, pick: this.pick, edits: this.edits });
+  }
+
+  // --- editing: Enter and leaving the field keep the number, Escape does not ---
+
+  edit(view, typed = null) {
+    const cell = view.cellOf(this.selected);
+    if (!view.editable || !cell || this.editor) return;
+    const node = element("input", "editor", this.stage, { "aria-label": `New value: ${view.named(cell)}` });
+    const { x, y, width, height } = cellBox(view, ...cell);
+    setBox(node, Math.max(0, x + width / 2 - 32), y + height / 2 - 14, 64, 28);
+    this.editor = { node, view, cell };
+    node.value = typed ?? exactText(view.valueOf(...cell));
+    node.addEventListener("blur", () => this.commit());
+    node.addEventListener("keydown", (event) => this.type(event));
+    node.focus();
+    if (typed === null) node.select();
+  }
+
+  type(event) {
+    event.stopPropagation();
+    if (event.key !== "Enter" && event.key !== "Escape") return;
+    event.preventDefault();
+    const { grid } = this.editor.view.nodes;
+    if (event.key === "Enter") this.commit();
+    else this.closeEditor();
+    grid.focus();
+  }
+
+  commit() {
+    if (!this.editor) return;
+    const { node, view, cell } = this.editor;
+    this.closeEditor();
+    const old = view.valueOf(...cell);
+    const value = typedNumber(node.value);
+    const [row, col] = [cell[0] + view.rowStart, cell[1] + view.colStart];
+    if (value === null) this.say(`\u201c${node.value}\u201d is not a number: ${view.exactly(cell)} stays`);
+    else if (value !== old) this.post({ edit: { id: view.id, row, col, value } }, 0);
+  }
+
+  // Removing the field makes it lose the focus: it must be forgotten first.
+  closeEditor() {
+    const { node } = this.editor;
+    this.editor = null;
+    node.remove();
+  }
+
+  say(text) {
+    setText(this.status, text);
+    setText(this.live, text);
+  }
+}
+
+// What the pointer lights, on every board of the page.
+const lights = {
+  board: null,
+  view: null,
+  cell: null,
+  now: null,
+
+  point(board, view, cell) {
+    if (this.view === view && String(this.cell) === String(cell)) return;
+    Object.assign(this, { board, view, cell });
+    this.show({ id: view.id, axes: view.axesOf(cell), sources: view.sources });
+  },
+
+  clear() {
+    if (this.now === null) return;
+    Object.assign(this, { board: null, view: null, cell: null });
+    this.show(null);
+  },
+
+  // However often the pointer moves, once a frame.
+  show(now) {
+    this.now = now;
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
+      for (const board of boards) board.paintLight();
+    });
+  },
+};
+
+function pointIn(node, event) {
+  const box = node.getBoundingClientRect();
+  return [event.clientX - box.left, event.clientY - box.top];
+}
+
+function readTheme(root) {
+  const style = getComputedStyle(root);
+  const value = (name) => style.getPropertyValue(name).trim();
+  const background = value("--st-background-color");
+  return {
+    background,
+    text: value("--st-text-color"),
+    muted: style.getPropertyValue("outline-color"), // see matrix.css
+    border: value("--st-border-color"),
+    accent: value("--st-primary-color"),
+    family: style.fontFamily,
+    mode: luminance(rgbOfCss(background)) > 0.18 ? "light" : "dark",
+  };
+}
+
+// Any CSS colour as [r, g, b].
+function rgbOfCss(colour) {
+  ruler.fillStyle = colour;
+  ruler.fillRect(0, 0, 1, 1);
+  return [...ruler.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+}
+
+export default function show({ data, parentElement, setTriggerValue }) {
+  if (!boardOf.has(parentElement)) boardOf.set(parentElement, new Board(parentElement));
+  const board = boardOf.get(parentElement);
+  const update = board.update(data, setTriggerValue);
+  return () => board.release(update);
+}

@@ -1,0 +1,91 @@
+"""From a key press on the slider to the start page's matrices painted, against the floor app.
+
+Both apps run at once on the same server settings, in one Chromium with reduced motion (a fade is
+time that the reader gets, not time that the reader waits), and are pressed in turn, so that
+whatever else the machine does falls on both. Trust the ratio, not the milliseconds.
+"""
+
+import statistics
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser import chromium, server
+from tests.browser.conftest import APP, DEVICES, go
+
+FLOOR = Path(__file__).with_name("floor_app.py")
+LIMITS = {8: 1.25, 64: 2.0}  # sequence length -> the most that the ratio may be
+WARM_UP, ROUNDS = 5, 40
+
+# Sets `painted`, a promise of the milliseconds from the key event until all `watched` are on screen, changed.
+ARM = """(watched, attributes) => {
+    window.painted = new Promise((resolve) => {
+        let pressed;
+        addEventListener("keydown", (event) => { pressed = event.timeStamp; }, { once: true, capture: true });
+        const now = () => resolve(performance.now() - pressed);
+        // The change is drawn in the frame of the first callback and on screen when the next one begins.
+        const afterPaint = () => requestAnimationFrame(() => requestAnimationFrame(now));
+        const waiting = new Set(watched);
+        const text = { characterData: true, childList: true, subtree: true };
+        for (const element of watched) {
+            const observer = new MutationObserver(() => {
+                observer.disconnect();
+                if (waiting.delete(element) && waiting.size === 0) afterPaint();
+            });
+            observer.observe(element, attributes ? { attributeFilter: attributes } : text);
+        }
+    });
+}"""
+
+
+class Runner:
+    """One open page whose slider is pressed right and left in turn."""
+
+    def __init__(self, browser: Browser, url: str, watched: str, attributes: list[str] | None) -> None:
+        """`watched`: selector of the elements that change; `attributes`: by which, None = their text."""
+        self.page: Page = browser.new_page(**DEVICES["desktop"], reduced_motion="reduce")
+        go(self.page, url)
+        self.watched, self.attributes = self.page.locator(watched), attributes
+        self.watched.first.wait_for(state="attached")
+        self.times: list[float] = []
+
+    def press(self, key: str) -> None:
+        """Press once and note the milliseconds until the change is painted."""
+        self.page.bring_to_front()
+        self.page.get_by_role("slider", name="Sequence length").focus()
+        self.watched.evaluate_all(ARM, self.attributes)
+        self.page.keyboard.press(key)
+        self.times.append(self.page.evaluate("painted"))
+        self.page.wait_for_timeout(
+            100
+        )  # what follows the picture (URL, sidebar) is not in the next one's time
+
+
+def measure(browser: Browser, floor_url: str, tutor_url: str, seq_len: int) -> None:
+    """Print the medians and their ratio at one sequence length."""
+    floor = Runner(browser, floor_url, '[data-testid="stText"]', None)
+    tutor = Runner(browser, f"{tutor_url}/?seq_len={seq_len}", "[data-painted]", ["data-painted"])
+    for turn in range(WARM_UP + ROUNDS):
+        for runner in (floor, tutor):
+            runner.press("ArrowLeft" if turn % 2 == 0 else "ArrowRight")
+    floor_ms, tutor_ms = (statistics.median(runner.times[WARM_UP:]) for runner in (floor, tutor))
+    print(
+        f"T = {seq_len:2}: floor {floor_ms:5.1f} ms, start page {tutor_ms:5.1f} ms, "
+        f"ratio {tutor_ms / floor_ms:.2f} (at most {LIMITS[seq_len]})"
+    )
+    floor.page.close()
+    tutor.page.close()
+
+
+def main() -> None:
+    """Measure at every sequence length of LIMITS."""
+    print(f"slider key press -> painted, median of {ROUNDS} in turn")
+    with server.serve(FLOOR) as floor_url, server.serve(APP) as tutor_url, sync_playwright() as playwright:
+        browser = chromium.launch(playwright)
+        for seq_len in LIMITS:
+            measure(browser, floor_url, tutor_url, seq_len)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

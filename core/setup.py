@@ -1,0 +1,189 @@
+"""What the reader chose, and the attention that follows from it."""
+
+import math
+import re
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from core import examples, masks
+from core.attention import attention
+from core.heads import MultiHeadSteps, join_heads
+
+MASKS = ("none", "causal", "padding", "window", "causal+padding")
+HEADS = (1, 2, 4, 8)
+D_KS = (1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+SEQ_LENS = range(2, examples.MAX_SEQ_LEN + 1)
+SEEDS = range(10_000)
+PADS = range(examples.MAX_SEQ_LEN)
+WINDOWS = range(1, examples.MAX_SEQ_LEN + 1)
+EDIT_LIMIT = 99.0
+MAX_EDITS = 64
+
+Edits = dict[tuple[str, int, int, int], float]  # (tensor, head, row, channel) -> value
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """The reader's choices: ints and strings only, so that a URL can hold them all."""
+
+    example: str = "kite"
+    seq_len: int = 7
+    d_k: int = 4
+    mask: str = "none"
+    n_heads: int = 1
+    seed: int = 0
+    n_pad: int = 2  # padded positions at the end, for the padding masks
+    window: int = 2  # for the window mask: keys fewer than this many positions away
+    edits: str = ""  # "q.0.4.0=3;v.0.1.0=-2": tensor.head.row.channel=value
+
+    def __post_init__(self) -> None:
+        """Raise ValueError, in a sentence, for a choice that is not on offer."""
+        _check_choice("example", self.example, tuple(examples.EXAMPLES))
+        _check_choice("mask", self.mask, MASKS)
+        _check_choice("n_heads", self.n_heads, HEADS)
+        _check_choice("d_k", self.d_k, D_KS)
+        for name, offered in (("seq_len", SEQ_LENS), ("seed", SEEDS), ("n_pad", PADS), ("window", WINDOWS)):
+            _check_range(name, getattr(self, name), offered)
+        if not isinstance(self.edits, str):
+            raise ValueError(f"edits must be text, but it is a {type(self.edits).__name__}")
+
+    @property
+    def d_model(self) -> int:
+        """The width of all heads side by side."""
+        return self.n_heads * self.d_k
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inputs:
+    """What attention starts from, float64, with the names of rows and channels."""
+
+    q: np.ndarray  # (h, n_q, d_k)
+    k: np.ndarray  # (h, n_k, d_k)
+    v: np.ndarray  # (h, n_k, d_v)
+    w_o: np.ndarray  # (h d_v, d_model)
+    query_tokens: tuple[str, ...]
+    key_tokens: tuple[str, ...]
+    channels: tuple[str, ...]
+    value_channels: tuple[str, ...]
+
+
+def inputs(setup: Setup) -> Inputs:
+    """-> q (h, n_q, d_k), k (h, n_k, d_k), v (h, n_k, d_v), w_o, cut from the example, edits applied."""
+    name, seq_len = setup.example, setup.seq_len
+    blocks = [examples.head_block(name, setup.seed, head, setup.d_k) for head in range(setup.n_heads)]
+    tensors = {
+        "q": np.stack([block.q[:seq_len] for block in blocks]),
+        "k": np.stack([block.k[:seq_len] for block in blocks]),
+        "v": np.stack([block.v[:seq_len] for block in blocks]),
+    }
+    for (tensor, *index), value in parse_edits(setup.edits).items():
+        if _fits(tuple(index), tensors[tensor].shape):
+            tensors[tensor][tuple(index)] = value
+    query_tokens, key_tokens = examples.tokens(name)
+    return Inputs(
+        **tensors,
+        w_o=examples.output_projection(name, setup.seed, setup.n_heads, setup.d_k),
+        query_tokens=query_tokens[:seq_len],
+        key_tokens=key_tokens[:seq_len],
+        channels=examples.channels(name, setup.d_k),
+        value_channels=examples.value_channels(name),
+    )
+
+
+def allowed(setup: Setup) -> np.ndarray | None:
+    """-> (n_q, n_k) bool, True = may attend; None without a mask.
+
+    At least one key stays real under padding, however large n_pad is.
+    """
+    n_k = setup.seq_len
+    n_q = min(len(examples.tokens(setup.example)[0]), n_k)
+    if setup.mask == "none":
+        return None
+    if setup.mask == "window":
+        return masks.sliding_window(n_q, n_k, width=setup.window)
+    every = np.ones((n_q, n_k), dtype=bool)
+    causal = masks.causal(n_q, n_k) if "causal" in setup.mask else every
+    real = np.arange(n_k) < max(1, n_k - setup.n_pad)
+    return causal & masks.padding(real) if "padding" in setup.mask else causal
+
+
+def run(setup: Setup) -> MultiHeadSteps:
+    """-> every tensor of the chosen attention; the heads' tensors are (h, n_q, ...) even for h = 1."""
+    given = inputs(setup)
+    return join_heads(attention(given.q, given.k, given.v, allowed(setup)), given.w_o)
+
+
+def changed(setup: Setup) -> dict[str, np.ndarray]:
+    """-> for each tensor's name a bool array of its shape: True where the edits changed the number.
+
+    Names: those of AttentionSteps, then "concat" and "projected" (the output after w_o).
+    """
+    edited, original = _named(run(setup)), _named(run(replace(setup, edits="")))
+    return {name: edited[name] != original[name] for name in edited}
+
+
+def parse_edits(text: str) -> Edits:
+    """Text such as "q.0.4.0=3;v.0.1.0=-2" -> {("q", 0, 4, 0): 3.0, ("v", 0, 1, 0): -2.0}.
+
+    What is no edit is left out. Values are held within -99 to 99; the first 64 edits count.
+    """
+    edits: Edits = {}
+    for entry in text.split(";"):
+        found = _EDIT.fullmatch(entry.strip())
+        value = float(found["value"]) if found else math.nan
+        if found and math.isfinite(value) and len(edits) < MAX_EDITS:
+            cell = (found["tensor"], int(found["head"]), int(found["row"]), int(found["channel"]))
+            if _fits(cell[1:], (max(HEADS), examples.MAX_SEQ_LEN, max(D_KS))):
+                edits[cell] = min(max(value, -EDIT_LIMIT), EDIT_LIMIT)
+    return edits
+
+
+def with_edit(setup: Setup, tensor: str, head: int, row: int, channel: int, value: float) -> str:
+    """-> the text for `edits` in which one more cell of q, k or v has been set.
+
+    A value equal to the example's own removes the edit. Raises ValueError for a cell
+    that the setup does not have and for a value that is not finite.
+    """
+    original = inputs(replace(setup, edits=""))
+    if tensor not in ("q", "k", "v") or not _fits((head, row, channel), getattr(original, tensor).shape):
+        raise ValueError(f"there is no cell {tensor}[{head}, {row}, {channel}] to edit in this setup")
+    if not math.isfinite(value):
+        raise ValueError(f"a cell takes a finite number, but it was given {value}")
+    edits = parse_edits(setup.edits)
+    edits[tensor, head, row, channel] = min(max(float(value), -EDIT_LIMIT), EDIT_LIMIT)
+    if edits[tensor, head, row, channel] == getattr(original, tensor)[head, row, channel]:
+        del edits[tensor, head, row, channel]
+    return ";".join(f"{t}.{h}.{r}.{c}={_short(v)}" for (t, h, r, c), v in list(edits.items())[:MAX_EDITS])
+
+
+_EDIT = re.compile(
+    r"(?P<tensor>[qkv])\.(?P<head>\d{1,4})\.(?P<row>\d{1,4})\.(?P<channel>\d{1,4})"
+    r"=(?P<value>[+-]?\d{1,20}(\.\d{0,20})?(e[+-]?\d{1,3})?)",
+    re.ASCII,
+)
+
+
+def _fits(index: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    return all(0 <= i < n for i, n in zip(index, shape, strict=True))
+
+
+def _short(value: float) -> str:
+    """The shortest text that reads back as the same number."""
+    return str(int(value)) if value == int(value) else repr(value)
+
+
+def _named(steps: MultiHeadSteps) -> dict[str, np.ndarray]:
+    heads = {field.name: getattr(steps.heads, field.name) for field in fields(steps.heads)}
+    return heads | {"concat": steps.concat, "projected": steps.output}
+
+
+def _check_choice(name: str, chosen: object, offered: tuple) -> None:
+    if type(chosen) is not type(offered[0]) or chosen not in offered:
+        raise ValueError(f"{name} is {chosen!r}, but it must be one of {', '.join(map(str, offered))}")
+
+
+def _check_range(name: str, chosen: object, offered: range) -> None:
+    if type(chosen) is not int or chosen not in offered:
+        span = f"{offered[0]} to {offered[-1]}"
+        raise ValueError(f"{name} is {chosen!r}, but it must be a whole number from {span}")

@@ -1,0 +1,33 @@
+"""PAGES: the pages in their order. A new page is its file, its line here and its text file.
+
+Each page file ends by calling app.main() when it is run as a script. Streamlit does that when the
+first request after the server's start is a deep link such as /score: it then takes the folder
+pages/ for its older kind of app and runs that one file. The tail makes that the whole app.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pages import blend, heads, mask, scale, score, softmax, start
+from ui.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of the walk."""
+
+    slug: str  # its address and the name of its text file
+    title: str
+    part: str  # the part of the formula that it lights; see ui/frame.py
+    render: Callable[[View], None]
+
+
+PAGES = (
+    Page("start", "Pipeline", "all", start.render),
+    Page("score", "Score", "score", score.render),
+    Page("scale", "Scale", "scale", scale.render),
+    Page("softmax", "Softmax", "softmax", softmax.render),
+    Page("blend", "Blend", "blend", blend.render),
+    Page("mask", "Mask", "mask", mask.render),
+    Page("heads", "Heads", "heads", heads.render),
+)

@@ -1,0 +1,57 @@
+"""Many heads: the width is cut, each head attends on its own slice, the outputs are joined."""
+
+from core.heads import join_heads, merge_heads, split_heads
+from ui import controls, fan, stage, tensors, text
+from ui.view import View
+
+
+def render(view: View) -> None:
+    """The fan-out and fan-in with its shapes, then one of its three parts in numbers."""
+    stage.idea("heads")
+    many = view.but(n_heads=2) if view.setup.n_heads == 1 else view
+    fan.show(many)
+    part = controls.heads_part(list(PARTS))
+    if many is not view:
+        text.caption("heads", "One head chosen")
+    PARTS[part](many)
+
+
+def side_by_side(view: View) -> None:
+    """The weights of every head, and what each gives the selected pair of words."""
+    maps, numbers = stage.columns()
+    with maps:
+        stage.show(view, tensors.all_heads(view, "weights"), "The weights of all heads")
+    with numbers:
+        stage.compare_heads(view)
+        stage.pitfalls("heads")
+
+
+def shapes(view: View) -> None:
+    """Q on its way into the heads and back; the selected element's index on every rung."""
+    stage.show(view, tensors.rungs(view), "Q in its four shapes", max_height=360)
+    code, index = stage.columns()
+    with code:
+        stage.code(split_heads, merge_heads)
+    with index:
+        stage.addresses(view)
+        stage.pitfalls("heads")
+
+
+def join(view: View) -> None:
+    """The heads' outputs side by side, times W_O."""
+    matrices, numbers = stage.columns()
+    with matrices:
+        stage.show(view, tensors.join(view), "Concatenate and project")
+        stage.code(join_heads)
+    with numbers:
+        stage.projection(view)
+        stage.pitfalls("heads")
+
+
+PARTS = {"Heads side by side": side_by_side, "Shapes": shapes, "Concatenate and project": join}
+
+
+if __name__ == "__main__":
+    from app import main
+
+    main()

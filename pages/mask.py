@@ -1,0 +1,42 @@
+"""The mask: −∞ before softmax is exactly 0 after it."""
+
+from core.arithmetic import mask_cell
+from core.attention import mask
+from core.leak import leak_test
+from ui import controls, stage, tensors, text
+from ui.view import View
+
+
+def render(view: View) -> None:
+    """The weights without a mask, the masked scores, the weights with it; then the leak test."""
+    stage.idea("mask")
+    open_view = view.but(mask="none")
+    masked_view = view.but(mask="causal") if view.setup.mask == "none" else view
+    if masked_view is not view:
+        text.caption("mask", "No mask chosen")
+    matrices, arithmetic = stage.columns()
+    with matrices:
+        stage.show_step(masked_view, before_and_after(open_view, masked_view), "weights", max_height=260)
+        position = controls.replaced_word(view.inputs)
+        stage.leak(
+            masked_view, {v.setup.mask: leak_test(v.setup, position) for v in (open_view, masked_view)}
+        )
+    with arithmetic:
+        stage.arithmetic(masked_view, mask_cell)
+        stage.code(mask)
+        stage.pitfalls("mask")
+
+
+def before_and_after(open_view: View, masked_view: View) -> list:
+    """No mask at the left; with the mask, the scores and the weights."""
+    return [
+        tensors.matrix(open_view, "weights", (0, 0), id="open", title="Weights, no mask", sources={}),
+        tensors.matrix(masked_view, "masked_scores", (0, 1)),
+        tensors.matrix(masked_view, "weights", (0, 2), lead="softmax"),
+    ]
+
+
+if __name__ == "__main__":
+    from app import main
+
+    main()

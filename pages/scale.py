@@ -1,0 +1,32 @@
+"""Step 2: divide by √d_k."""
+
+from core.arithmetic import scale_cell
+from core.attention import scale
+from ui import stage, tensors
+from ui.view import View
+
+
+def render(view: View) -> None:
+    """S and Z side by side."""
+    stage.idea("scale")
+    matrices, arithmetic = stage.columns()
+    with matrices:
+        stage.show_step(view, division(view), "scaled_scores")
+        stage.code(scale)
+    with arithmetic:
+        stage.arithmetic(view, scale_cell)
+        stage.pitfalls("scale")
+
+
+def division(view: View) -> list:
+    """S, and Z = S / √d_k."""
+    return [
+        tensors.matrix(view, "scores", (0, 0)),
+        tensors.matrix(view, "scaled_scores", (0, 1), lead="÷ √d_k"),
+    ]
+
+
+if __name__ == "__main__":
+    from app import main
+
+    main()

@@ -1,0 +1,1 @@
+"""The tests mirror the code, file by file."""

@@ -1,0 +1,92 @@
+"""Start a Streamlit app on this machine as a user would, and stop it again."""
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+START_SECONDS = 60
+# What Streamlit logs when a page throws, and when .streamlit/config.toml names an unknown option.
+FAULTS = ("Uncaught app execution", "is not a valid config option")
+
+
+@contextmanager
+def serve(app: Path, *options: str) -> Generator[str]:
+    """`streamlit run app` from the project's folder on a free port of 127.0.0.1; yields its address.
+
+    So every app has the project's settings and can import its packages. The home folder is new
+    and empty and no STREAMLIT_ variable is set: no setting of this machine can help a test to
+    pass. `options` are more options of the command, "--name=value".
+    RuntimeError, with the server's own words, if it does not come up, or if it reports one of FAULTS.
+    """
+    with tempfile.TemporaryDirectory() as home:
+        log = Path(home) / "server.log"
+        port = _free_port()
+        process = _start(app.resolve(), port, options, home, log)
+        try:
+            _wait_until_healthy(process, port, log)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            _stop(process)
+        if any(fault in log.read_text(errors="replace") for fault in FAULTS):
+            raise RuntimeError(f"the server of {app.name} reports a fault:\n{_tail(log)}")
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def _start(app: Path, port: int, options: tuple[str, ...], home: str, log: Path) -> subprocess.Popen[bytes]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIT_")}
+    command = [
+        *(sys.executable, "-m", "streamlit", "run", str(app)),
+        *("--server.headless=true", "--server.address=127.0.0.1", f"--server.port={port}"),
+        "--server.fileWatcherType=none",  # the app stays as it was started, even while files are edited
+        "--logger.enableRich=false",  # a fault reads the same whether or not rich is installed
+        *options,
+    ]
+    with log.open("wb") as output:
+        return subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=environment | {"HOME": home, "USERPROFILE": home},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+
+
+def _wait_until_healthy(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise RuntimeError(f"the server ended with code {process.returncode}:\n{_tail(log)}")
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=5):
+                return
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            time.sleep(0.1)
+    raise RuntimeError(f"the server was not healthy after {START_SECONDS} s:\n{_tail(log)}")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _tail(log: Path) -> str:
+    return "\n".join(log.read_text(errors="replace").splitlines()[-40:])

@@ -1,0 +1,52 @@
+"""Open any page of the app without a browser, and read the tensors that it draws."""
+
+import base64
+import html
+import json
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from pages import PAGES
+from tests.browser.server import ROOT
+
+
+@pytest.fixture
+def open_page() -> Callable[..., AppTest]:
+    """open_page(slug, **URL parameters) -> the page after its first run, which must not throw."""
+
+    def open_page(slug: str, **parameters: object) -> AppTest:
+        app = AppTest.from_file(ROOT / "app.py", default_timeout=20)
+        # AppTest opens pages by file; ours are functions, which Streamlit knows by the hash of their address.
+        app._page_hash = calc_hash("" if slug == PAGES[0].slug else slug)
+        for name, value in parameters.items():
+            app.query_params[name] = str(value)
+        app.run()
+        assert not app.exception
+        return app
+
+    return open_page
+
+
+def drawn(app: AppTest) -> dict[str, dict]:
+    """Every matrix on the page as the browser receives it, by its id, its values decoded."""
+    boards = [json.loads(board.proto.json) for board in app.get("bidi_component")]
+    return {
+        matrix["id"]: matrix | {"values": _values(matrix)} for board in boards for matrix in board["matrices"]
+    }
+
+
+def words(app: AppTest) -> str:
+    """All text that stands on the page, as it is read: without Markdown's backslashes."""
+    elements = [element for kind in ("markdown", "caption", "code") for element in app.get(kind)]
+    text = "\n".join(element.value for element in elements)
+    return html.unescape(re.sub(r"\\([^\w\s])", r"\1", text))
+
+
+def _values(matrix: dict) -> np.ndarray:
+    values = np.frombuffer(base64.b64decode(matrix["values"]), "<f8")
+    return values.reshape(matrix["rows"], matrix["cols"])

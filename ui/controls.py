@@ -1,0 +1,182 @@
+"""The shared inputs, each once: its label, its range and its key.
+
+One name all the way: the field of Setup is the widget's key is the parameter in the URL. The selected
+cell (row, col, channel, head) is kept the same way, so that a link shows the same cell.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from core.examples import EXAMPLES
+from core.setup import D_KS, HEADS, MASKS, SEQ_LENS, Inputs, Setup, inputs, parse_edits, with_edit
+from ui.text import literal
+
+FIRST = Setup()
+FIRST_CELL = EXAMPLES[FIRST.example]
+ALL_HEADS = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The cell that the reader looks at, as indices into the tensors."""
+
+    row: int  # which query
+    col: int  # which key
+    channel: int  # which channel of q and k, and which of v and the output
+    head: int | None  # None = all heads side by side
+
+
+def draw() -> tuple[Setup, Selection]:
+    """Draw the whole sidebar; return what the reader chose and the cell that is looked at."""
+    shared, cell = st.container(), st.container()
+    editing = st.expander("Edit Q, K and V by hand", expanded=bool(st.session_state.get("edits")))
+    with editing:
+        numbers = st.container()
+        edits = st.text_input(
+            "All edits", key="edits", bind="query-params", placeholder="none", max_chars=2000
+        )
+        st.button("Undo all edits", on_click=_undo_edits, disabled=not parse_edits(edits))
+    with shared:
+        setup = _choose(edits)
+    arrays = inputs(setup)
+    with cell:
+        selection = _select(arrays)
+    with numbers:
+        _edit(setup, arrays, selection)
+    return setup, selection
+
+
+def _choose(edits: str) -> Setup:
+    """The inputs that every page shares."""
+    example = st.selectbox(
+        "Example", list(EXAMPLES), key="example", bind="query-params", on_change=_take_natural_size
+    )
+    st.caption(EXAMPLES[example].about)
+    seq_len = st.slider(
+        "Sequence length T", SEQ_LENS[0], SEQ_LENS[-1], FIRST.seq_len, key="seq_len", bind="query-params"
+    )
+    d_k = st.select_slider("Width of a query, d_k", D_KS, FIRST.d_k, key="d_k", bind="query-params")
+    left, right = st.columns(2)
+    with left:
+        mask = st.selectbox("Mask", MASKS, key="mask", bind="query-params")
+    with right:
+        n_heads = st.selectbox("Heads", HEADS, key="n_heads", bind="query-params")
+    n_pad, window = _mask_sizes(mask)
+    left, right = st.columns(2)
+    with left:
+        heads = [str(head) for head in range(n_heads)] + [ALL_HEADS] * (n_heads > 1)
+        st.selectbox("Show head", heads, key="head", bind="query-params", disabled=n_heads == 1)
+    with right:
+        seed = st.number_input(
+            "Seed", 0, 9999, FIRST.seed, key="seed", bind="query-params",
+            help="Chooses the random numbers: the random example, extra channels and heads, and W_O.",
+        )  # fmt: skip
+    st.caption(f"d_model = heads × d_k = {n_heads} × {d_k} = {n_heads * d_k}")
+    return Setup(example, seq_len, d_k, mask, n_heads, seed, n_pad, window, edits)
+
+
+def _mask_sizes(mask: str) -> tuple[int, int]:
+    """The one more number that a padding mask or a window needs."""
+    n_pad, window = FIRST.n_pad, FIRST.window
+    if "padding" in mask:
+        n_pad = st.slider("Padded positions at the end", 1, 8, n_pad, key="n_pad", bind="query-params")
+    if mask == "window":
+        window = st.slider("Window: keys nearer than", 1, 8, window, key="window", bind="query-params")
+    return n_pad, window
+
+
+def _take_natural_size() -> None:
+    """A newly chosen example starts at the size it was made for, at its own cell, without edits."""
+    example = EXAMPLES[st.session_state["example"]]
+    for field in ("seq_len", "d_k", "n_heads", "row", "col"):
+        st.session_state[field] = getattr(example, field)
+    st.session_state.update(channel=0, head="0", edits="")
+
+
+def _select(arrays: Inputs) -> Selection:
+    """Draw the selected cell's indices: the keyboard's way to any cell, and what the URL keeps."""
+    n_q, n_k = len(arrays.query_tokens), len(arrays.key_tokens)
+    n_channels = max(len(arrays.channels), len(arrays.value_channels))
+    heading = st.empty()
+    query, key, channel = st.columns(3)
+    with query:
+        row = _index("Query", "row", n_q, FIRST_CELL.row)
+    with key:
+        col = _index("Key", "col", n_k, FIRST_CELL.col)
+    with channel:
+        which = _index("Channel", "channel", n_channels, 0)
+    heading.markdown(f"**Selected** {literal(f'{arrays.query_tokens[row]} → {arrays.key_tokens[col]}')}")
+    shown = st.session_state["head"]
+    return Selection(row, col, which, None if shown == ALL_HEADS else int(shown))
+
+
+def _index(label: str, key: str, size: int, start: int) -> int:
+    """One bound index, counted from 0 as in the code; clamped first, for the sizes can shrink."""
+    if st.session_state.get(key, 0) > size - 1:
+        st.session_state[key] = size - 1
+    return st.number_input(label, 0, size - 1, min(start, size - 1), key=key, bind="query-params")
+
+
+def pick(cell: dict[str, int]) -> None:
+    """Callback of every matrix: the picked cell's axes become the selection."""
+    names = {"query": "row", "key": "col", "channel": "channel", "value_channel": "channel"}
+    for axis, index in cell.items():
+        if axis in names:
+            st.session_state[names[axis]] = index
+
+
+def _edit(setup: Setup, arrays: Inputs, selection: Selection) -> None:
+    """The three numbers that meet in the selected cell, to be changed by hand."""
+    head, row, col = selection.head or 0, selection.row, selection.col
+    channel = min(selection.channel, len(arrays.channels) - 1)
+    value_channel = min(selection.channel, len(arrays.value_channels) - 1)
+    query, key = arrays.query_tokens[row], arrays.key_tokens[col]
+    name, value_name = arrays.channels[channel], arrays.value_channels[value_channel]
+    _number(f"Q: {literal(query)}, {literal(name)}", setup, "q", arrays.q, (head, row, channel))
+    _number(f"K: {literal(key)}, {literal(name)}", setup, "k", arrays.k, (head, col, channel))
+    _number(f"V: {literal(key)}, {literal(value_name)}", setup, "v", arrays.v, (head, col, value_channel))
+
+
+def _number(label: str, setup: Setup, tensor: str, array: Any, cell: tuple[int, int, int]) -> None:
+    """One cell of q, k or v as a number to type."""
+    key = f"edit_{tensor}"
+    st.session_state[key] = float(array[cell])
+
+    def keep() -> None:
+        keep_edit(setup, tensor, *cell, st.session_state[key])
+
+    st.number_input(label, -99.0, 99.0, step=1.0, format="%g", key=key, on_change=keep)
+
+
+def keep_edit(setup: Setup, tensor: str, head: int, row: int, channel: int, value: float) -> None:
+    """Callback: write one edited number into the URL's list of edits."""
+    st.session_state["edits"] = with_edit(setup, tensor, head, row, channel, value)
+
+
+def _undo_edits() -> None:
+    st.session_state["edits"] = ""
+
+
+def replaced_word(arrays: Inputs) -> int:
+    """The mask page's own control: the position whose word the leak test replaces."""
+    words = [f"{position} {word}" for position, word in enumerate(arrays.key_tokens)]
+    label, choice = st.columns([1, 2], vertical_alignment="center")
+    with label:
+        st.markdown("Leak test: replace")
+    with choice:
+        chosen = st.selectbox(
+            "Word to replace", ["the last", *words], key="replace", bind="query-params",
+            label_visibility="collapsed",
+        )  # fmt: skip
+    return words.index(chosen) if chosen in words else len(words) - 1
+
+
+def heads_part(parts: Sequence[str]) -> str:
+    """The heads page's own control: which of its parts is shown in numbers."""
+    return st.segmented_control(
+        "Part", parts, default=parts[0], key="part", bind="query-params", required=True,
+        label_visibility="collapsed",
+    )  # fmt: skip

@@ -1,0 +1,80 @@
+"""What surrounds every page: settings, style, Back / formula / Next."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import streamlit as st
+
+STYLE = Path(__file__).parents[1] / "assets" / "style.css"
+
+# The parts of softmax(Q Kᵀ / √d_k + M) V, in the order of the formula, as KaTeX.
+_SCORE, _SCALE, _MASK, _VALUES = r"QK^{\mathsf T}", r"/\,\sqrt{d_k}", r"\,+\,M", r"\,V"
+
+
+class PageLike(Protocol):
+    """What the frame needs to know of a page."""
+
+    slug: str
+    title: str
+    part: str
+
+
+def configure() -> None:
+    """Page settings and the app's style sheet. The first Streamlit calls of a run."""
+    st.set_page_config(
+        page_title="Attention, step by step",
+        page_icon=":material/grid_on:",
+        layout="wide",
+        initial_sidebar_state="auto",
+    )
+    st.html(STYLE)
+
+
+def link(page, *, default: bool):  # noqa: ANN001, ANN201 - streamlit does not export the type of st.Page
+    """The Streamlit page behind one of our pages."""
+    return st.Page(page.render, title=page.title, url_path=page.slug, default=default)
+
+
+def header(pages: Sequence[PageLike], index: int, links: Mapping) -> None:
+    """Row 1: Back, the formula with the active part lit, Next."""
+    with st.container(key="frame", horizontal=True, vertical_alignment="center"):
+        with st.container(key="back", width="content"):
+            if index:
+                previous = pages[index - 1]
+                st.page_link(
+                    links[previous.slug], label=f"Back: {previous.title}", icon=":material/arrow_back:"
+                )
+        with st.container(key="formula"):
+            # Two dollars, since a lit part holds single ones.
+            st.markdown(f"$$\n{formula(pages[index].part)}\n$$")
+        with st.container(key="next", width="content"):
+            if index + 1 < len(pages):
+                following = pages[index + 1]
+                st.page_link(
+                    links[following.slug],
+                    label=f"Next: {following.title}",
+                    icon=":material/arrow_forward:",
+                    icon_position="right",
+                )
+
+
+def formula(part: str) -> str:
+    """The attention formula as KaTeX with one part lit; part is one of PARTS."""
+    score = _lit(_SCORE, part in ("score", "all"))
+    scale = _lit(_SCALE, part in ("scale", "all"))
+    masked = _lit(_MASK, True) if part == "mask" else ""
+    softmax = _lit(r"\text{softmax}", part in ("softmax", "all"))
+    values = _lit(_VALUES, part in ("blend", "all"))
+    if part == "heads":
+        return (
+            r"\text{MultiHead} = \text{Concat}("
+            + _lit(r"\text{head}_1, \dots, \text{head}_h", True)
+            + r")\,W_O"
+        )
+    return rf"\text{{Attention}}(Q,K,V) = {softmax}\big({score}{scale}{masked}\big){values}"
+
+
+def _lit(tex: str, lit: bool) -> str:
+    """`tex` on a yellow ground with dark ink: readable in light and dark."""
+    return rf"\colorbox{{#ffd866}}{{$\color{{#1b1b1b}}{tex}$}}" if lit else tex

@@ -1,0 +1,228 @@
+"""Matrices that are touched: one component draws all of a page's, and hears what the reader picks or edits.
+
+    show_matrices([Matrix("scores", "Scores S", s, words, words, "query", "key", "diverging")],
+                  {"query": 4, "key": 1}, key="board", label="Scores", on_pick=pick)
+
+The browser's half is in assets/matrix: it gets the tensor itself (float64, base64) and makes every text and
+colour from it, so that what is drawn is what was computed.
+"""
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+ASSETS = Path(__file__).resolve().parent.parent / "assets" / "matrix"
+# Joined in this order, they are one JavaScript module.
+SCRIPTS = ("numbers.js", "colours.js", "layout.js", "view.js", "paint.js", "board.js")
+COLOURS = ("diverging", "share", "sequential", "origin")
+MAX_HEIGHT = 420
+
+_component = st.components.v2.component(
+    "attention_matrices",
+    css=(ASSETS / "matrix.css").read_text(encoding="utf-8"),
+    js="\n".join((ASSETS / name).read_text(encoding="utf-8") for name in SCRIPTS),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matrix:
+    """One matrix on the board: values (n_rows, n_cols), real; a label for each row and each column.
+
+    row_axis and col_axis name what the rows and columns stand for ("query", "key", "channel", ...). The same
+    name in two matrices means the same thing: it is lit and selected in both together.
+
+    colours: "diverging" (0 is neutral, both signs equally strong), "share" (0 to 1), "sequential" (the data's
+    range) or "origin" (categories of `origin`). decimals: the most digits after the point in a cell.
+    place: grid row and grid column on the board; one grid column shares its column edges, one grid row its
+    row edges. row_start, col_start: index of the first row and column when only a part is drawn.
+    sources: which cells a cell came from: {"q": ("query",)} are the cells of matrix "q" of the same query.
+    limits: the colour range to share with other matrices, wider than the data's own.
+
+    Raises ValueError where labels, marks or names do not fit; the message names both sides.
+    """
+
+    id: str
+    title: str
+    values: np.ndarray
+    row_labels: Sequence[str]
+    col_labels: Sequence[str]
+    row_axis: str
+    col_axis: str
+    colours: str
+    place: tuple[int, int] = (0, 0)
+    decimals: int = 0
+    shape: str = ""
+    lead: str = ""
+    symbol: str = ""
+    row_start: int = 0
+    col_start: int = 0
+    sources: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    changed: np.ndarray | None = None
+    origin: np.ndarray | None = None
+    editable: bool = False
+    limits: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be drawn as it is meant."""
+        _check_values(self)
+        _check_labels(self)
+        _check_colours(self)
+        for name in ("changed", "origin"):
+            _check_same_shape(self, name)
+
+
+def show_matrices(
+    matrices: Sequence[Matrix],
+    selected: Mapping[str, int],
+    *,
+    key: str,
+    label: str,
+    on_pick: Callable[[dict[str, int]], None] | None = None,
+    on_edit: Callable[[str, int, int, float], None] | None = None,
+    max_height: int = MAX_HEIGHT,
+) -> None:
+    """Draw the matrices as one board, with the cell (selected[row_axis], selected[col_axis]) of each boxed.
+
+    on_pick gets {row_axis: index, col_axis: index} of a picked cell; on_edit gets (matrix id, row, column,
+    value) of an edited one. Both run before the script does, so they may assign the keys of bound widgets.
+    max_height (CSS pixels) is kept as long as the cells stay readable. One key, one board for a page's life.
+    """
+    _component(
+        key=key,
+        data=payload(
+            matrices,
+            selected,
+            label=label,
+            answered=st.session_state.get(_answered(key), 0),
+            pickable=on_pick is not None,
+            max_height=max_height,
+        ),
+        on_sent_change=partial(_receive, key, {matrix.id for matrix in matrices}, on_pick, on_edit),
+    )
+
+
+def payload(
+    matrices: Sequence[Matrix],
+    selected: Mapping[str, int],
+    *,
+    label: str,
+    answered: int = 0,
+    pickable: bool = True,
+    max_height: int = MAX_HEIGHT,
+) -> dict[str, Any]:
+    """What the browser receives: JSON, with each tensor as base64 of its little-endian bytes, row by row.
+
+    answered is the number of the browser's last message that Python has seen: until its own last message is
+    answered, the browser keeps its own selection, so that quick keys never jump back.
+    """
+    ids = [matrix.id for matrix in matrices]
+    if len(set(ids)) < len(ids):
+        raise ValueError(f"Matrices on one board need different ids, found {', '.join(ids)}.")
+    return {
+        "label": label,
+        "selected": {axis: int(index) for axis, index in selected.items()},
+        "answered": answered,
+        "pickable": pickable,
+        "maxHeight": max_height,
+        "matrices": [_describe(matrix) for matrix in matrices],
+    }
+
+
+def _describe(matrix: Matrix) -> dict[str, Any]:
+    n_rows, n_cols = matrix.values.shape
+    return {
+        "id": matrix.id,
+        "title": matrix.title,
+        "symbol": matrix.symbol or matrix.title,
+        "shape": matrix.shape,
+        "lead": matrix.lead,
+        "place": list(matrix.place),
+        "rows": n_rows,
+        "cols": n_cols,
+        "values": _base64(matrix.values, "<f8"),
+        "rowLabels": [str(text) for text in matrix.row_labels],
+        "colLabels": [str(text) for text in matrix.col_labels],
+        "rowAxis": matrix.row_axis,
+        "colAxis": matrix.col_axis,
+        "rowStart": matrix.row_start,
+        "colStart": matrix.col_start,
+        "colours": matrix.colours,
+        "decimals": matrix.decimals,
+        "limits": None if matrix.limits is None else [float(limit) for limit in matrix.limits],
+        "sources": {id: list(axes) for id, axes in matrix.sources.items()},
+        "changed": None if matrix.changed is None else _base64(matrix.changed, "u1"),
+        "origin": None if matrix.origin is None else _base64(matrix.origin, "<i4"),
+        "editable": matrix.editable,
+    }
+
+
+def _base64(array: np.ndarray, dtype: str) -> str:
+    return base64.b64encode(np.ascontiguousarray(array, dtype=dtype)).decode("ascii")
+
+
+def _answered(key: str) -> str:
+    return f"{key}_answered"
+
+
+def _receive(
+    key: str,
+    ids: set[str],
+    on_pick: Callable[[dict[str, int]], None] | None,
+    on_edit: Callable[[str, int, int, float], None] | None,
+) -> None:
+    """Hand one message of the browser on. It repeats what it has no answer to, so old edits are skipped."""
+    message = st.session_state[key]["sent"]
+    answered = st.session_state.get(_answered(key), 0)
+    st.session_state[_answered(key)] = message["n"]
+    if on_edit:
+        for edit in message["edits"]:
+            if edit["n"] > answered and edit["id"] in ids:
+                on_edit(edit["id"], int(edit["row"]), int(edit["col"]), float(edit["value"]))
+    if on_pick and message["pick"]:
+        on_pick({axis: int(index) for axis, index in message["pick"].items()})
+
+
+def _check_values(matrix: Matrix) -> None:
+    values = matrix.values
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiub":
+        found = getattr(values, "dtype", type(values).__name__)
+        raise ValueError(f"Matrix {matrix.id!r} needs an array of real numbers, found {found}.")
+    if values.ndim != 2 or 0 in values.shape:
+        raise ValueError(f"Matrix {matrix.id!r} needs rows and columns, found shape {values.shape}.")
+
+
+def _check_labels(matrix: Matrix) -> None:
+    for side, labels, count in zip(
+        ("row", "column"), (matrix.row_labels, matrix.col_labels), matrix.values.shape, strict=True
+    ):
+        if len(labels) != count:
+            raise ValueError(
+                f"Matrix {matrix.id!r} has {len(labels)} {side} labels, "
+                f"but its values have shape {matrix.values.shape}: {count} {side}s."
+            )
+
+
+def _check_colours(matrix: Matrix) -> None:
+    if matrix.colours not in COLOURS:
+        raise ValueError(
+            f"colours is one of {', '.join(COLOURS)}; matrix {matrix.id!r} has {matrix.colours!r}."
+        )
+    if (matrix.colours == "origin") != (matrix.origin is not None):
+        raise ValueError(
+            f"Matrix {matrix.id!r}: colours='origin' and an array `origin` of categories belong together, "
+            f"found colours={matrix.colours!r} and origin={'given' if matrix.origin is not None else 'None'}."
+        )
+
+
+def _check_same_shape(matrix: Matrix, name: str) -> None:
+    array = getattr(matrix, name)
+    if array is not None and np.shape(array) != matrix.values.shape:
+        raise ValueError(
+            f"Matrix {matrix.id!r}: {name} has shape {np.shape(array)}, values has {matrix.values.shape}."
+        )

@@ -1,0 +1,160 @@
+"""Blocks that the pages share: the matrices, the selected cell's arithmetic, the code, the pitfalls."""
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+
+from core.arithmetic import Arithmetic, number, pipeline_row, projection_cell
+from core.ladder import address
+from core.leak import LeakTest
+from core.readouts import count_moved
+from ui import controls, text
+from ui.matrix import MAX_HEIGHT, Matrix, show_matrices
+from ui.tensors import (
+    TENSORS,
+    all_heads,
+    leak_strips,
+    rung_corner,
+)
+from ui.view import View
+
+
+def show(
+    view: View, matrices: Sequence[Matrix], label: str, key: str = "matrices", max_height: int = MAX_HEIGHT
+) -> None:
+    """Draw the page's matrices; a picked cell and an edited number go to the URL."""
+
+    def keep_edit(tensor: str, row: int, col: int, value: float) -> None:
+        name, _, head = tensor.partition(".")
+        if name == "kT":
+            name, row, col = "k", col, row
+        controls.keep_edit(view.setup, name, int(head or view.head), row, col, value)
+
+    selected = {
+        "query": view.selection.row,
+        "key": view.selection.col,
+        "channel": view.channel,
+        "value_channel": view.value_channel,
+    }
+    show_matrices(
+        matrices,
+        selected,
+        key=key,
+        label=label,
+        on_pick=controls.pick,
+        on_edit=keep_edit,
+        max_height=max_height,
+    )
+
+
+def show_step(view: View, matrices: Sequence[Matrix], name: str, max_height: int = MAX_HEIGHT) -> None:
+    """The matrices of one head, or the page's own tensor `name` of all heads, as the reader chose."""
+    label = f"Step: {TENSORS[name].title}"
+    show(
+        view, all_heads(view, name) if view.selection.head is None else matrices, label, max_height=max_height
+    )
+
+
+def idea(slug: str) -> None:
+    """Row 2: one sentence."""
+    st.markdown(text.part(slug, "Idea"))
+
+
+def columns() -> list:
+    """Row 3: the matrices and their code at the left, the selected cell's arithmetic at the right."""
+    return st.columns([13, 8], gap="medium")
+
+
+def arithmetic(view: View, cell: Callable[..., Arithmetic], col: int | None = None) -> None:
+    """The selected cell of one head, written out by `cell`; `col` where its columns are not the keys."""
+    if view.selection.head is None:
+        st.caption(f"Written out for head {view.head}.")
+    written(cell(view.one, view.selection.row, view.selection.col if col is None else col, view.inputs))
+
+
+def written(worked: Arithmetic) -> None:
+    """Question, table of terms (one a line, as on paper), the sum."""
+    with st.container(key="written", gap="small"):
+        st.markdown(f"**{text.literal(worked.question)}**")
+        if worked.rows:
+            header = ["", *(label for label, _ in worked.rows)]
+            terms = zip(worked.columns, *(cells for _, cells in worked.rows), strict=True)
+            st.markdown(text.table(header, list(terms)))
+        st.markdown("  \n".join(text.literal(line) for line in worked.lines))
+        if worked.note:
+            st.caption(text.literal(worked.note))
+
+
+def code(*functions: Callable) -> None:
+    """The lines that made what is on screen: the source that really runs."""
+    st.code("\n\n".join(source(function) for function in functions), language="python", wrap_lines=True)
+
+
+def source(function: Callable) -> str:
+    """A function's own text, without its docstring and the types of its signature."""
+    lines = textwrap.dedent(inspect.getsource(function)).splitlines()
+    tree = ast.parse("\n".join(lines)).body[0]
+    first = tree.body[1] if ast.get_docstring(tree) else tree.body[0]
+    names = ", ".join(argument.arg for argument in tree.args.args)
+    return "\n".join([f"def {tree.name}({names}):", *lines[first.lineno - 1 :]])
+
+
+def pitfalls(slug: str) -> None:
+    """What goes wrong here."""
+    with st.expander("What goes wrong here"):
+        st.markdown(text.part(slug, "What goes wrong here"))
+
+
+def row_story(view: View) -> None:
+    """The selected word's own row on its way through the steps, its keys side by side as in the matrices."""
+    row, col, channel = view.selection.row, view.selection.col, view.value_channel
+    worked = pipeline_row(view.one, row, channel, col, view.inputs)
+    with st.container(key="written", gap="small"):
+        st.markdown(f"**{text.literal(worked.question)}**")
+        st.markdown(text.table(["", *worked.columns], [[label, *cells] for label, cells in worked.rows]))
+        if worked.note:
+            st.caption(text.literal(worked.note))
+
+
+def leak(view: View, leaks: Mapping[str, LeakTest]) -> None:
+    """How far each output row moved when one word was replaced, without and with the mask."""
+    moved = {name: test.moved[view.head] for name, test in leaks.items()}
+    counts = [f"{name}: **{count_moved(rows)} of {len(rows)}** rows move" for name, rows in moved.items()]
+    st.markdown("; ".join(counts).replace("none:", "no mask:"))
+    show(view, [leak_strips(view, moved)], "Leak test", key="leak", max_height=120)
+
+
+def compare_heads(view: View) -> None:
+    """The weight of the selected pair in every head, in words."""
+    row, col = view.selection.row, view.selection.col
+    query, key = view.inputs.query_tokens[row], view.inputs.key_tokens[col]
+    st.markdown(f"**{text.literal(f'{query} → {key}')}** in each head")
+    header = ["", "score", "scaled", "weight"]
+    heads = view.steps.heads
+    rows = [
+        [f"head {h}", *(number(t[h, row, col]) for t in (heads.scores, heads.masked_scores, heads.weights))]
+        for h in range(view.setup.n_heads)
+    ]
+    st.markdown(text.table(header, rows))
+
+
+def addresses(view: View) -> None:
+    """Where the selected element of Q stands on each rung."""
+    n_heads, d_k = view.setup.n_heads, view.setup.d_k
+    packed = view.head * d_k + view.channel
+    word, channel = view.inputs.query_tokens[view.selection.row], view.inputs.channels[view.channel]
+    st.markdown(f"**{text.literal(f'{word}, {channel}, head {view.head}')}**: one number, three addresses")
+    names = ("(B, T, d_model)", "(B, T, h, d_k)", "(B, h, T, d_k)")
+    places = address(view.selection.row, packed, n_heads * d_k, n_heads)
+    st.markdown(text.table(["shape", "index"], list(zip(names, places, strict=True))))
+    n_rows, width = rung_corner(view)
+    if view.selection.row >= n_rows or view.channel >= width:
+        st.caption("The selected number lies outside the corner that is drawn.")
+
+
+def projection(view: View) -> None:
+    """One number of the joined output, term by term."""
+    written(projection_cell(view.steps, view.selection.row, view.channel, view.inputs))

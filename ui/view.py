@@ -1,0 +1,49 @@
+"""What a page is given: the reader's choices, everything computed from them, the cell that is looked at."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from core.attention import AttentionSteps
+from core.heads import MultiHeadSteps
+from core.setup import Inputs, Setup, changed, inputs, run
+from ui.controls import Selection
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """Everything that a page draws: what was chosen, what was computed, which cell is looked at."""
+
+    setup: Setup
+    inputs: Inputs
+    steps: MultiHeadSteps
+    changed: Mapping
+    selection: Selection
+
+    @classmethod
+    def of(cls, setup: Setup, selection: Selection) -> "View":
+        """Run the core once for this state."""
+        return cls(setup, inputs(setup), run(setup), changed(setup) if setup.edits else {}, selection)
+
+    def but(self, **choices: object) -> "View":
+        """The same view with other choices, for a page that has something to compare."""
+        return View.of(replace(self.setup, **choices), self.selection)
+
+    @property
+    def head(self) -> int:
+        """The head whose arithmetic is shown: the chosen one, the first when all are drawn."""
+        return self.selection.head or 0
+
+    @property
+    def one(self) -> AttentionSteps:
+        """The chosen head's steps, 2-D."""
+        return self.steps.heads.head(self.head)
+
+    @property
+    def channel(self) -> int:
+        """The selected channel of q and k."""
+        return min(self.selection.channel, len(self.inputs.channels) - 1)
+
+    @property
+    def value_channel(self) -> int:
+        """The selected channel of v and of the output."""
+        return min(self.selection.channel, len(self.inputs.value_channels) - 1)
