@@ -58,13 +58,21 @@ def correct_result(count: int) -> tuple[Counter[str], list[str]]:
         diagnosis = diagnose(made.fields())
         verdicts[diagnosis.verdict] += 1
         if diagnosis.verdict not in ("correct", "undetermined"):
-            accusations.append(f"#{index} {made.style!r} {made.config} {made.meta} -> {diagnosis.verdict} {diagnosis.labels} {diagnosis.message}")
+            accusations.append(
+                f"#{index} {made.style!r} {made.config} {made.meta} -> {diagnosis.verdict} {diagnosis.labels} {diagnosis.message}"
+            )
     return verdicts, accusations
 
 
 PAIR_PARTS = (
     ("scale.missing", "scale.by_sqrt_d_model", "scale.by_d_k", "scale.by_sqrt_seq"),
-    ("mask.missing_causal", "mask.peeks_one_ahead", "mask.filled_with_zero", "mask.strict_lower", "mask.after_softmax"),
+    (
+        "mask.missing_causal",
+        "mask.peeks_one_ahead",
+        "mask.filled_with_zero",
+        "mask.strict_lower",
+        "mask.after_softmax",
+    ),
     ("softmax.axis_query", "softmax.flattened"),
     ("blend.k_used_as_v", "blend.weights_transposed", "blend.residual_added"),
     ("score.qk_swapped",),

@@ -23,7 +23,23 @@ import numpy as np
 from core.clinic import diagnose_uploads
 
 SECONDS, EXTRA_MEMORY = 1.0, 256 * 2**20
-NUMBERS = (0, 1, -1, 7, 255, 256, 2**15, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1, 2**40, 2**63 - 1, 2**63, 2**64 - 1)
+NUMBERS = (
+    0,
+    1,
+    -1,
+    7,
+    255,
+    256,
+    2**15,
+    2**16 - 1,
+    2**31 - 1,
+    2**31,
+    2**32 - 1,
+    2**40,
+    2**63 - 1,
+    2**63,
+    2**64 - 1,
+)
 HEADER_WORDS = (
     "'|O'", "'<f8'", "'<f2'", "'<c16'", "'<U999999'", "'>i4'", "'|V2'", "'|b1'", "[('a', '<f8')]", "True", "False", "None", "()",
     "(-1,)", "(0, 5)", "(99999999999,)", "(1000000, 1000000)", "(3, 4)", "(3,)", "(3, 4, 1)", "'shape'", "'descr'", "{", "}", "\\x00", "__import__",
@@ -32,12 +48,20 @@ HEADER_WORDS = (
 
 def valid_files(random: np.random.Generator) -> list[tuple[str, bytes]]:
     """A good file of every kind, small."""
-    arrays = {name: random.standard_normal((3, 4)).astype(random.choice(["f2", "f4", "f8"])) for name in ("q", "k", "v", "out")}
+    arrays = {
+        name: random.standard_normal((3, 4)).astype(random.choice(["f2", "f4", "f8"]))
+        for name in ("q", "k", "v", "out")
+    }
     arrays["mask"] = np.tri(3, dtype=bool)
     meta = {"layout": "TD", "causal": bool(random.integers(2)), "num_heads": 1}
     whole = {**arrays, "meta": np.array(json.dumps(meta))}
     text = {**{name: array.tolist() for name, array in arrays.items()}, "meta": meta}
-    rows = [",".join([name, *(repr(float(x)) for x in row)]) for name, array in arrays.items() if name != "mask" for row in array]
+    rows = [
+        ",".join([name, *(repr(float(x)) for x in row)])
+        for name, array in arrays.items()
+        if name != "mask"
+        for row in array
+    ]
     one = io.BytesIO()
     np.save(one, arrays["q"])
     return [
@@ -52,13 +76,21 @@ def saved(save: Callable, arrays: dict[str, np.ndarray]) -> bytes:
     return file.getvalue()
 
 
-def safetensors(arrays: dict[str, np.ndarray], meta: dict[str, object], change: Callable[[dict], None] = lambda header: None) -> bytes:
+def safetensors(
+    arrays: dict[str, np.ndarray],
+    meta: dict[str, object],
+    change: Callable[[dict], None] = lambda header: None,
+) -> bytes:
     codes = {"float16": "F16", "float32": "F32", "float64": "F64", "bool": "BOOL"}
     header: dict[str, object] = {"__metadata__": {"meta": json.dumps(meta)}}
     data = b""
     for name, array in arrays.items():
         raw = array.tobytes()
-        header[name] = {"dtype": codes[array.dtype.name], "shape": list(array.shape), "data_offsets": [len(data), len(data) + len(raw)]}
+        header[name] = {
+            "dtype": codes[array.dtype.name],
+            "shape": list(array.shape),
+            "data_offsets": [len(data), len(data) + len(raw)],
+        }
         data += raw
     change(header)
     text = json.dumps(header).encode()
@@ -127,7 +159,9 @@ def lying_file(random) -> tuple[str, bytes]:
     if kind == 0:
         return "q.npy", lying_npy(random)
     if kind == 1:
-        names = random.choice(["q.npy", "k.npy", "../v.npy", "out", "q", "meta.npy", "\u202ek.npy", "a" * 300, "x/../q.npy"], 4)
+        names = random.choice(
+            ["q.npy", "k.npy", "../v.npy", "out", "q", "meta.npy", "\u202ek.npy", "a" * 300, "x/../q.npy"], 4
+        )
         return "file.npz", zipped([(str(name), lying_npy(random)) for name in dict.fromkeys(names)], random)
     if kind == 2:
         arrays = {name: np.zeros((3, 4), np.float32) for name in ("q", "k", "v", "out")}
@@ -137,7 +171,11 @@ def lying_file(random) -> tuple[str, bytes]:
 
 def zipped(entries: list[tuple[str, bytes]], random) -> bytes:
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", int(random.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]))) as archive:
+    with zipfile.ZipFile(
+        file,
+        "w",
+        int(random.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])),
+    ) as archive:
         for name, data in entries:
             bomb = bytes(10**6) if random.random() < 0.05 else b""
             archive.writestr(name, data + bomb)
@@ -188,7 +226,9 @@ def fuzz(count: int, seed: int = 0, tell: Callable[[str], None] = lambda line: N
         answer = diagnose_uploads([(name, data)], max_faults=1)
         seconds = time.process_time() - begin
         if seconds > SECONDS or memory() - before > EXTRA_MEMORY:
-            raise AssertionError(f"file {number} of seed {seed} took {seconds:.1f} s, memory grew by {(memory() - before) / 2**20:.0f} MiB")
+            raise AssertionError(
+                f"file {number} of seed {seed} took {seconds:.1f} s, memory grew by {(memory() - before) / 2**20:.0f} MiB"
+            )
         answers[answer.verdict] += 1
         if answer.verdict == "bad_input":
             assert answer.message.isprintable() and len(answer.message) < 1000, repr(answer.message)

@@ -182,7 +182,9 @@ def hidden_by_padding(c: Config, keep: np.ndarray | None, fault: str) -> np.ndar
         return ~keep[:, None, None, ::-1]
     if fault == "mask.padding_wrong_entry":
         return ~keep[::-1, None, None, :]
-    if fault == "mask.padding_off_by_one":  # one padded position too many is seen, on the side of the real ones
+    if (
+        fault == "mask.padding_off_by_one"
+    ):  # one padded position too many is seen, on the side of the real ones
         seen = keep.copy()
         seen[:, 1:] |= keep[:, :-1]
         seen[:, :-1] |= keep[:, 1:]
@@ -190,14 +192,21 @@ def hidden_by_padding(c: Config, keep: np.ndarray | None, fault: str) -> np.ndar
     return ~keep[:, None, None, :]
 
 
-def mask_step(z: np.ndarray, c: Config, keep: np.ndarray | None, fault: str, fill: str) -> tuple[np.ndarray, np.ndarray]:
+def mask_step(
+    z: np.ndarray, c: Config, keep: np.ndarray | None, fault: str, fill: str
+) -> tuple[np.ndarray, np.ndarray]:
     """Scores with hidden ones filled, and which are hidden."""
     causal, pad = hidden_by_causal(c, fault), hidden_by_padding(c, keep, fault)
     hidden = (causal & pad) if fault == "mask.combined_with_or" else (causal | pad)
     hidden = np.broadcast_to(hidden, z.shape)
     if fault == "mask.inverted":
         hidden = ~hidden
-    values = {"mask.filled_with_zero": 0.0, "mask.filled_with_one": 1.0, "mask.filled_with_small_negative": -10.0, "mask.positive_fill": 1e9}
+    values = {
+        "mask.filled_with_zero": 0.0,
+        "mask.filled_with_one": 1.0,
+        "mask.filled_with_small_negative": -10.0,
+        "mask.positive_fill": 1e9,
+    }
     if fault in values:
         return np.where(hidden, values[fault], z), hidden
     if fault == "mask.zero_one_added":
@@ -295,7 +304,10 @@ def positions_step(q, k, v, c: Config, fault: str):
         return turn(q, c.n_k - c.n_q), turn(k), v
     if not c.rope or fault == "score.rope_missing":
         return q, k, v
-    how = {"sign": -1.0 if fault == "score.rope_sign" else 1.0, "pairs": "next" if fault == "score.rope_interleaved" else "half"}
+    how = {
+        "sign": -1.0 if fault == "score.rope_sign" else 1.0,
+        "pairs": "next" if fault == "score.rope_interleaved" else "half",
+    }
     first = 0 if fault == "score.rope_offset_missing" else c.n_k - c.n_q
     turned_q, turned_k = turn(q, first, **how), turn(k, **how)
     if fault == "score.rope_on_one_side":
@@ -305,7 +317,9 @@ def positions_step(q, k, v, c: Config, fault: str):
     return turned_q, turned_k, turn(v) if fault == "score.rope_on_values" else v
 
 
-def attend(q, k, v, c: Config, keep, faults: tuple[str, ...], style: str, rng) -> tuple[np.ndarray, np.ndarray]:
+def attend(
+    q, k, v, c: Config, keep, faults: tuple[str, ...], style: str, rng
+) -> tuple[np.ndarray, np.ndarray]:
     """(B, h, T, d) arrays -> output and weights of one implementation, rounded after every step."""
     r = rounder("float64" if c.inside else c.number_format)
 
@@ -323,12 +337,16 @@ def attend(q, k, v, c: Config, keep, faults: tuple[str, ...], style: str, rng) -
         elif style == "quarter roots":
             z = r(score_step(r(q * c.d_k**-0.25), r(k * c.d_k**-0.25), of("score")))
         else:
-            z = r(scale_step(r(score_step(q, k, of("score") or of("heads"))), c, of("scale") or of("softmax")))
+            z = r(
+                scale_step(r(score_step(q, k, of("score") or of("heads"))), c, of("scale") or of("softmax"))
+            )
         z = r(bias_step(z, c, of("score"))) if not swap else z
         if swap:
             hidden = np.zeros(z.shape, bool)
         else:
-            z, hidden = mask_step(z, c, keep, "mask.after_softmax" if style == "renormalised" else of("mask"), style)
+            z, hidden = mask_step(
+                z, c, keep, "mask.after_softmax" if style == "renormalised" else of("mask"), style
+            )
             z = z if style in ("finfo.min", "added", "-1e9") else r(z)
         w = r(softmax_step(z, of("softmax"), c.number_format))
         w = r(weights_step(w, hidden, c, of("mask", "scale") or of("softmax", "heads", "blend"), style, rng))
@@ -344,18 +362,46 @@ def attend(q, k, v, c: Config, keep, faults: tuple[str, ...], style: str, rng) -
 NEEDS_PROJECTION = {"heads.split_without_transpose", "heads.merge_without_transpose", "projection.wo_missing", "projection.wo_transposed",
                     "projection.w_transposed", "projection.missing", "projection.one_matrix_for_all", "projection.wo_twice",
                     "heads.split_interleaved", "heads.merge_interleaved", "heads.not_split", "projection.bias_missing"}  # fmt: skip
-NEEDS_CAUSAL = {"mask.missing_causal", "mask.strict_lower", "mask.peeks_one_ahead", "mask.causal_shifted", "mask.causal_top_left", "mask.upper_triangle"}
-NEEDS_PADDING = {"mask.missing_padding", "mask.padding_on_query_axis", "mask.padding_wrong_side", "mask.padding_wrong_entry", "mask.padding_off_by_one"}
+NEEDS_CAUSAL = {
+    "mask.missing_causal",
+    "mask.strict_lower",
+    "mask.peeks_one_ahead",
+    "mask.causal_shifted",
+    "mask.causal_top_left",
+    "mask.upper_triangle",
+}
+NEEDS_PADDING = {
+    "mask.missing_padding",
+    "mask.padding_on_query_axis",
+    "mask.padding_wrong_side",
+    "mask.padding_wrong_entry",
+    "mask.padding_off_by_one",
+}
 NEEDS_MASK = {"mask.inverted", "mask.filled_with_zero", "mask.filled_with_one", "mask.filled_with_small_negative", "mask.positive_fill",
               "mask.zero_one_added", "mask.after_softmax"}  # fmt: skip
 NEEDS_SQUARE = {"score.qk_swapped", "score.same_tensor_twice", "blend.weights_transposed", "blend.q_used_as_v", "blend.returns_v",
                 "heads.attends_over_heads", "heads.batch_first", "mask.padding_on_query_axis", "softmax.no_keepdims",
                 "blend.residual_added", "blend.residual_subtracted"}  # fmt: skip
-NEEDS_EQUAL_WIDTHS = {"blend.k_used_as_v", "blend.q_used_as_v", "blend.residual_added", "blend.residual_subtracted"}
+NEEDS_EQUAL_WIDTHS = {
+    "blend.k_used_as_v",
+    "blend.q_used_as_v",
+    "blend.residual_added",
+    "blend.residual_subtracted",
+}
 NEEDS_HEADS = {"scale.by_sqrt_d_model", "scale.by_d_model", "scale.by_sqrt_heads", "scale.by_heads", "heads.attends_over_heads",
                "heads.weights_averaged", "heads.scores_summed", "softmax.axis_heads", "blend.v_wrong_head"}  # fmt: skip
-NEEDS_BATCH = {"scale.by_sqrt_batch", "softmax.axis_batch", "heads.batch_first", "blend.v_wrong_entry", "mask.padding_wrong_entry"}
-FINE_ONLY = {"mask.filled_with_small_negative", "softmax.no_max_subtraction", "scale.wrong_constant"}  # drown in half precision, or need float32's range
+NEEDS_BATCH = {
+    "scale.by_sqrt_batch",
+    "softmax.axis_batch",
+    "heads.batch_first",
+    "blend.v_wrong_entry",
+    "mask.padding_wrong_entry",
+}
+FINE_ONLY = {
+    "mask.filled_with_small_negative",
+    "softmax.no_max_subtraction",
+    "scale.wrong_constant",
+}  # drown in half precision, or need float32's range
 
 FAULT_KINDS = tuple(sorted(
     NEEDS_PROJECTION | NEEDS_CAUSAL | NEEDS_PADDING | NEEDS_MASK | NEEDS_SQUARE | NEEDS_EQUAL_WIDTHS | NEEDS_HEADS | NEEDS_BATCH
@@ -381,12 +427,22 @@ FORMATS = ("float64", "float32", "float16", "bfloat16")
 
 def random_config(rng: np.random.Generator, fault: str = "") -> Config:
     """Shapes and settings in which `fault` exists and can be seen."""
-    heads = int(rng.choice([2, 3, 4, 6])) if fault in NEEDS_HEADS | NEEDS_PROJECTION or rng.random() < 0.6 else 1
+    heads = (
+        int(rng.choice([2, 3, 4, 6])) if fault in NEEDS_HEADS | NEEDS_PROJECTION or rng.random() < 0.6 else 1
+    )
     d_k = int(rng.choice([6, 8, 10, 12, 16, 20, 24]))
     forbidden = {d_k, heads, d_k * heads, 2 * d_k}
     n_k = int(rng.choice([n for n in (5, 7, 9, 11, 13, 14) if n not in forbidden]))
-    n_q = n_k if fault in NEEDS_SQUARE | NEEDS_PROJECTION or rng.random() < 0.7 else int(rng.choice([n for n in (3, 4, 17) if n not in forbidden]))
-    d_v = d_k if fault in NEEDS_EQUAL_WIDTHS | NEEDS_PROJECTION or rng.random() < 0.6 else int(rng.choice([n for n in (7, 15, 18) if n not in forbidden]))
+    n_q = (
+        n_k
+        if fault in NEEDS_SQUARE | NEEDS_PROJECTION or rng.random() < 0.7
+        else int(rng.choice([n for n in (3, 4, 17) if n not in forbidden]))
+    )
+    d_v = (
+        d_k
+        if fault in NEEDS_EQUAL_WIDTHS | NEEDS_PROJECTION or rng.random() < 0.6
+        else int(rng.choice([n for n in (7, 15, 18) if n not in forbidden]))
+    )
     kv_heads = heads // 2 if heads in (4, 6) and rng.random() < 0.3 else heads
     c = Config(int(rng.integers(1, 4)), heads, kv_heads, n_q, n_k, d_k, d_v)
     c.causal, c.padding = bool(rng.random() < 0.4), bool(rng.random() < 0.3)
@@ -427,7 +483,7 @@ def constrain(c: Config, fault: str, rng: np.random.Generator) -> None:
         c.heads = c.kv_heads = 3
     if fault == "score.k_not_transposed":
         c.n_k = c.d_k
-        c.n_q = c.n_k if c.n_q > c.n_k else c.n_q
+        c.n_q = min(c.n_q, c.n_k)
     if fault == "blend.v_transposed":
         c.d_v = c.n_k
     if fault == "scale.by_sqrt_d_v" and c.d_v == c.d_k:
@@ -548,11 +604,17 @@ def projected(c: Config, rng, keep, faults, style):
     used = {**w, **used}
     bias = {} if fault == "projection.bias_missing" else b
     flat = [rr(x @ used["w" + n] + bias.get("b" + n, 0)) for n in "qkv"]
-    how = {"heads.split_without_transpose": "reshape", "heads.split_interleaved": "interleaved"}.get(fault, "right")
+    how = {"heads.split_without_transpose": "reshape", "heads.split_interleaved": "interleaved"}.get(
+        fault, "right"
+    )
     heads = 1 if fault == "heads.not_split" else c.heads
-    inner = Config(**{**c.__dict__, "heads": heads, "kv_heads": heads, "d_k": width // heads, "d_v": width // heads})
+    inner = Config(
+        **{**c.__dict__, "heads": heads, "kv_heads": heads, "d_k": width // heads, "d_v": width // heads}
+    )
     out, weights = attend(*(cut_heads(a, heads, how) for a in flat), inner, keep, faults, style, rng)
-    how = {"heads.merge_without_transpose": "reshape", "heads.merge_interleaved": "interleaved"}.get(fault, "right")
+    how = {"heads.merge_without_transpose": "reshape", "heads.merge_interleaved": "interleaved"}.get(
+        fault, "right"
+    )
     joined = rr(join_heads(out, how))
     if fault != "projection.wo_missing":
         joined = joined @ used["wo"] + (b.get("bo", 0))
@@ -586,11 +648,17 @@ def vary(made: Sample, rng: np.random.Generator) -> Sample:
     arrays, meta = dict(made.arrays), dict(made.meta)
     if "key_keep" in arrays and rng.random() < 0.4:
         keep = arrays.pop("key_keep")
-        name, value = [("key_padding_mask", ~keep), ("attention_mask", keep.astype(np.int64)), ("padding_mask", ~keep)][rng.integers(3)]
+        name, value = [
+            ("key_padding_mask", ~keep),
+            ("attention_mask", keep.astype(np.int64)),
+            ("padding_mask", ~keep),
+        ][rng.integers(3)]
         arrays[name] = value
     elif meta["causal"] and not made.config.padding and rng.random() < 0.3:
         allowed = np.tri(made.config.n_q, made.config.n_k, made.config.n_k - made.config.n_q, dtype=bool)
-        arrays["mask"] = [allowed, ~allowed, np.where(allowed, 0.0, -np.inf), np.where(allowed, 0.0, -1e9)][rng.integers(4)]
+        arrays["mask"] = [allowed, ~allowed, np.where(allowed, 0.0, -np.inf), np.where(allowed, 0.0, -1e9)][
+            rng.integers(4)
+        ]
         meta["causal"] = False
     if rng.random() < 0.2:
         meta.pop("causal")

@@ -6,6 +6,13 @@ from core.clinic.probe import assert_attention, probe, probe_npz
 from core.clinic.report import Diagnosis, Explanation
 
 __all__ = [
-    "LIMITS", "Diagnosis", "Explanation",
-    "assert_attention", "diagnose", "diagnose_files", "diagnose_uploads", "probe", "probe_npz",
+    "LIMITS",
+    "Diagnosis",
+    "Explanation",
+    "assert_attention",
+    "diagnose",
+    "diagnose_files",
+    "diagnose_uploads",
+    "probe",
+    "probe_npz",
 ]

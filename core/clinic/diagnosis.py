@@ -61,11 +61,17 @@ def diagnose(
         "weights_as": weights_as,
     }  # fmt: skip
     try:
-        given = {name: as_array(name, value) for name, value in {**(arrays or {}), **more_arrays}.items() if value is not None}
+        given = {
+            name: as_array(name, value)
+            for name, value in {**(arrays or {}), **more_arrays}.items()
+            if value is not None
+        }
         fields = named(given)
         beliefs = beliefs_from(meta, fields.pop("meta", None), stated)
         fields = checked(fields)
-        with np.errstate(all="ignore"):  # a stranger's numbers may overflow anywhere: judged by what comes out
+        with np.errstate(
+            all="ignore"
+        ):  # a stranger's numbers may overflow anywhere: judged by what comes out
             return _Case(fields, beliefs, max_faults, progress).diagnosis()
     except InputError as error:
         return bad_input(error)
@@ -105,7 +111,9 @@ def as_array(name: str, value: object) -> np.ndarray:
     except (ValueError, TypeError, OverflowError) as error:
         raise InputError("wrong_dtype", f"{shown(name)} is not an array of numbers: {why(error)}") from None
     if array.dtype == object:
-        raise InputError("wrong_dtype", f"{shown(name)} is not an array of numbers (rows of different lengths?)")
+        raise InputError(
+            "wrong_dtype", f"{shown(name)} is not an array of numbers (rows of different lengths?)"
+        )
     return array
 
 
@@ -128,7 +136,9 @@ class _Found:
 class _Case:
     """One file under examination: the readings of it, tried in order of how much they assume."""
 
-    def __init__(self, fields: dict[str, np.ndarray], beliefs: Beliefs, max_faults: int, progress: Progress | None):
+    def __init__(
+        self, fields: dict[str, np.ndarray], beliefs: Beliefs, max_faults: int, progress: Progress | None
+    ):
         self.max_faults = max_faults
         self.progress = progress or (lambda fraction, what: None)
         self.fine, self.coarse = suggested_roundoffs(fields)
@@ -172,7 +182,10 @@ class _Case:
         accepted = [one for one in found if one.right and one.search.accepts(one.right)]
         if not accepted:
             return None
-        one = min(accepted, key=lambda f: (f.right.roundoff > 4 * min(a.right.roundoff for a in accepted), found.index(f)))
+        one = min(
+            accepted,
+            key=lambda f: (f.right.roundoff > 4 * min(a.right.roundoff for a in accepted), found.index(f)),
+        )
         self.progress(0.2, "what this data cannot show")
         examination = one.examine()
         if better := self._far_better(one, examination):
@@ -197,7 +210,10 @@ class _Case:
         notes = (*one.reading.notes, *one.right.conventions, *self._weights_note(one, state))
         if hidden:
             verdict = "undetermined"
-            message = "The numbers are right, but this data cannot tell whether the code is. " + self._closeness(one)
+            message = (
+                "The numbers are right, but this data cannot tell whether the code is. "
+                + self._closeness(one)
+            )
         else:
             verdict = "correct"
             message = "This is scaled dot-product attention. " + self._closeness(one)
@@ -213,9 +229,13 @@ class _Case:
             return ()
         mean = state.weights.mean(1)
         if weights.shape in (mean.shape, mean.shape[1:]):
-            close = np.abs(weights.reshape(mean.shape) - mean).max(initial=0.0) <= 64 * max(self.fine, self.coarse)
+            close = np.abs(weights.reshape(mean.shape) - mean).max(initial=0.0) <= 64 * max(
+                self.fine, self.coarse
+            )
             if close:
-                return ("the weights handed in are the mean over the heads, as nn.MultiheadAttention returns them",)
+                return (
+                    "the weights handed in are the mean over the heads, as nn.MultiheadAttention returns them",
+                )
         return (OUTPUT_ONLY,)
 
     def _dead_rows(self, one: _Found, candidate: Candidate) -> Diagnosis:
@@ -228,7 +248,11 @@ class _Case:
 
     def _nearly_right(self, found: Sequence[_Found]) -> Diagnosis | None:
         """Agreement to about three digits, and no fault nearer: a coarser arithmetic inside."""
-        near = [one for one in found if one.right and one.right.roundoff <= 4 * TENSOR_CORE and one.right.dead_rows != "NaN"]
+        near = [
+            one
+            for one in found
+            if one.right and one.right.roundoff <= 4 * TENSOR_CORE and one.right.dead_rows != "NaN"
+        ]
         if not near or self.fine >= TENSOR_CORE:
             return None
         one = min(near, key=lambda f: f.right.roundoff)
@@ -236,7 +260,8 @@ class _Case:
             return None
         message = (
             f"This is scaled dot-product attention, to {digits(one.right.roundoff)} digits. The numbers are stored finer than "
-            "that: somewhere inside a coarser format was used (half precision, or TF32 on a GPU). " + self._closeness(one)
+            "that: somewhere inside a coarser format was used (half precision, or TF32 on a GPU). "
+            + self._closeness(one)
         )
         return self._answer("correct", message, one, notes=(*one.reading.notes, *one.right.conventions))
 
@@ -251,7 +276,9 @@ class _Case:
 
     def _fitted_candidates(self, one: _Found) -> list[Candidate]:
         self.progress(0.5, "unusual numbers")
-        fitted = [one.search.assess([choice]) for choice in fitted_choices(one.search.small, one.search.exact)]
+        fitted = [
+            one.search.assess([choice]) for choice in fitted_choices(one.search.small, one.search.exact)
+        ]
         return one.search.ties([candidate for candidate in fitted if candidate])
 
     def _two_faults(self, found: Sequence[_Found], levels: Sequence[float]) -> Diagnosis | None:
@@ -286,7 +313,9 @@ class _Case:
         explanations: dict[frozenset[str], Explanation] = {}
         for candidate in ties:
             parts = tuple((str(c.label), c.variant) for c in candidate.faults)
-            explanations.setdefault(frozenset(candidate.labels), self._explanation(parts, candidate.max_error))
+            explanations.setdefault(
+                frozenset(candidate.labels), self._explanation(parts, candidate.max_error)
+            )
         message = self._fault_message(list(explanations.values()))
         if ties[0].dead_rows == "NaN":
             message += " Rows that are left with nothing to attend to are NaN."
@@ -317,7 +346,11 @@ class _Case:
             return f"These {len(explanations)} explain your output equally well: {every}."
         if first.number_format and len(first.faults) == 1:
             return f"The maths is right; the number format is not wide enough: {what}."
-        count = "One fault reproduces" if len(first.faults) == 1 else f"{len(first.faults)} faults together reproduce"
+        count = (
+            "One fault reproduces"
+            if len(first.faults) == 1
+            else f"{len(first.faults)} faults together reproduce"
+        )
         return f"{count} your numbers: {what}."
 
     def _unexplained(self) -> Diagnosis:
@@ -330,7 +363,9 @@ class _Case:
         )
         return self._answer("unexplained", message, found, notes=self.readings[0].notes)
 
-    def _answer(self, verdict, message, one: _Found, *, explanations=(), notes=(), not_tested=()) -> Diagnosis:
+    def _answer(
+        self, verdict, message, one: _Found, *, explanations=(), notes=(), not_tested=()
+    ) -> Diagnosis:
         problem = one.reading.problem
         facts = {
             "batch": problem.batch, "n_heads": problem.n_heads, "n_kv_heads": problem.n_kv_heads, "n_q": problem.n_q,

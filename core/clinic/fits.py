@@ -19,7 +19,9 @@ FILLS = np.array([-200.0, -60.0, -30.0, -15.0, -8.0, -4.0, -2.0, -0.5, 0.5, 2.0,
 
 
 def scale_by(factor: float) -> Choice:
-    return Choice("scale", lambda p, s: {"scaled": s.scores * factor}, "scale.wrong_constant", f"times {factor:.6g}")
+    return Choice(
+        "scale", lambda p, s: {"scaled": s.scores * factor}, "scale.wrong_constant", f"times {factor:.6g}"
+    )
 
 
 def fill_with(value: float) -> Choice:
@@ -136,7 +138,9 @@ def pattern_in_output(problem: Problem, right: State, out: np.ndarray) -> tuple[
     return (kept, factor) if close and 1.001 < factor < 20 and not kept.all() else None
 
 
-def flipped(estimate: np.ndarray, right: State, out: np.ndarray, factor: float) -> tuple[np.ndarray, float, float]:
+def flipped(
+    estimate: np.ndarray, right: State, out: np.ndarray, factor: float
+) -> tuple[np.ndarray, float, float]:
     """The mask near `estimate` that fits best -> which are kept, the factor, the root mean square error."""
     kept = estimate > 0.5 * factor * right.weights
     for _ in range(3):

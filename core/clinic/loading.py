@@ -24,14 +24,18 @@ def load(files: Iterable[tuple[str, bytes]]) -> dict[str, np.ndarray]:
     files = list(files)
     total = sum(len(data) for _, data in files)
     if total > limits.MAX_FILE_BYTES:
-        raise InputError("too_large", f"the files have {total:,} bytes, the limit is {limits.MAX_FILE_BYTES:,}")
+        raise InputError(
+            "too_large", f"the files have {total:,} bytes, the limit is {limits.MAX_FILE_BYTES:,}"
+        )
     for file_name, data in files:
         for name, array in arrays_in(file_name, data):
             if name in arrays:
                 raise InputError("duplicate_array", f"there are two arrays called {shown(name)}")
             arrays[name] = array
             if sum(a.size for a in arrays.values()) > limits.MAX_TOTAL_NUMBERS:
-                raise InputError("too_large", f"the arrays have more than {limits.MAX_TOTAL_NUMBERS:,} numbers in all")
+                raise InputError(
+                    "too_large", f"the arrays have more than {limits.MAX_TOTAL_NUMBERS:,} numbers in all"
+                )
     return arrays
 
 
@@ -52,7 +56,10 @@ def arrays_in(file_name: str, data: bytes) -> Iterator[tuple[str, np.ndarray]]:
     if ending == ".csv":
         return read_csv(data, stem)
     if ending in (".pt", ".pth", ".bin", ".pkl", ".pickle", ".ckpt"):
-        raise InputError("pickled", f"{shown(name)} may hold pickled objects, which are never loaded. Save with np.savez or safetensors")
+        raise InputError(
+            "pickled",
+            f"{shown(name)} may hold pickled objects, which are never loaded. Save with np.savez or safetensors",
+        )
     raise InputError("unknown_type", f"{shown(name)} is not one of {', '.join(ENDINGS)}")
 
 
@@ -75,6 +82,8 @@ def load_paths(paths: Iterable[str | Path]) -> dict[str, np.ndarray]:
             raise InputError("unreadable", f"cannot open {shown(str(path))}: {reason}") from None
         left -= len(data)
         if left < 0:
-            raise InputError("too_large", f"the files are larger than the limit of {limits.MAX_FILE_BYTES:,} bytes")
+            raise InputError(
+                "too_large", f"the files are larger than the limit of {limits.MAX_FILE_BYTES:,} bytes"
+            )
         contents.append((path.name, data))
     return load(contents)

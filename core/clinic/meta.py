@@ -73,7 +73,9 @@ def parsed(meta: np.ndarray | None) -> Mapping[str, object]:
     if meta is None:
         return {}
     if meta.size != 1 or meta.dtype.kind not in "US" or meta.dtype.itemsize > MAX_META:
-        raise InputError("meta", f"meta must be one short JSON text, but it has shape {meta.shape} and dtype {meta.dtype}")
+        raise InputError(
+            "meta", f"meta must be one short JSON text, but it has shape {meta.shape} and dtype {meta.dtype}"
+        )
     text = meta.reshape(-1)[0]
     try:
         text = text.decode("utf-8") if isinstance(text, bytes) else str(text)
@@ -81,5 +83,5 @@ def parsed(meta: np.ndarray | None) -> Mapping[str, object]:
     except (ValueError, RecursionError):
         raise InputError("meta", "meta is not valid JSON") from None
     if not isinstance(found, dict):
-        raise InputError("meta", "meta must be a JSON object, as {\"causal\": true}")
+        raise InputError("meta", 'meta must be a JSON object, as {"causal": true}')
     return found

@@ -46,7 +46,9 @@ def read_npz(data: bytes) -> Iterator[tuple[str, np.ndarray]]:
         archive = zipfile.ZipFile(io.BytesIO(data))
         entries = archive.infolist()
     except BROKEN_ZIP as error:
-        raise InputError("not_a_zip", f"the file is not a complete .npz archive ({why(error)}): was the upload cut short?") from None
+        raise InputError(
+            "not_a_zip", f"the file is not a complete .npz archive ({why(error)}): was the upload cut short?"
+        ) from None
     for name, entry in known_entries(entries):
         try:
             with archive.open(entry) as stream:
@@ -54,15 +56,22 @@ def read_npz(data: bytes) -> Iterator[tuple[str, np.ndarray]]:
         except InputError:
             raise
         except BROKEN_ZIP as error:
-            raise InputError("not_a_zip", f"the entry {shown(entry.filename)} of the archive is damaged ({why(error)})") from None
+            raise InputError(
+                "not_a_zip", f"the entry {shown(entry.filename)} of the archive is damaged ({why(error)})"
+            ) from None
 
 
 def known_entries(entries: list[zipfile.ZipInfo]) -> list[tuple[str, zipfile.ZipInfo]]:
     """The entries that hold arrays of known names; refuses archives that are too large or not for NumPy."""
     if len(entries) > limits.MAX_ENTRIES:
-        raise InputError("too_large", f"the archive has {len(entries)} entries, the limit is {limits.MAX_ENTRIES}")
+        raise InputError(
+            "too_large", f"the archive has {len(entries)} entries, the limit is {limits.MAX_ENTRIES}"
+        )
     if any(entry.filename.endswith(".pkl") for entry in entries):
-        raise InputError("pickled", "this looks like a PyTorch file: it holds pickled objects, which are never loaded. Save with np.savez")
+        raise InputError(
+            "pickled",
+            "this looks like a PyTorch file: it holds pickled objects, which are never loaded. Save with np.savez",
+        )
     found: dict[str, zipfile.ZipInfo] = {}
     for entry in entries:
         name = entry.filename.removesuffix(".npy")
@@ -75,7 +84,10 @@ def known_entries(entries: list[zipfile.ZipInfo]) -> list[tuple[str, zipfile.Zip
         check_entry(entry)
     claimed = sum(entry.file_size for entry in found.values())
     if claimed > 8 * limits.MAX_TOTAL_NUMBERS:
-        raise InputError("too_large", f"the archive claims {claimed:,} bytes of arrays, the limit is {8 * limits.MAX_TOTAL_NUMBERS:,}")
+        raise InputError(
+            "too_large",
+            f"the archive claims {claimed:,} bytes of arrays, the limit is {8 * limits.MAX_TOTAL_NUMBERS:,}",
+        )
     return list(found.items())
 
 
@@ -87,7 +99,8 @@ def check_entry(entry: zipfile.ZipInfo) -> None:
         raise InputError("malformed", f"the entry {name} is compressed by a method that .npz does not use")
     if entry.file_size > 8 * limits.MAX_ARRAY_NUMBERS + limits.MAX_HEADER_BYTES:
         raise InputError(
-            "too_large", f"the entry {name} claims {entry.file_size:,} bytes, the limit is {limits.MAX_ARRAY_NUMBERS:,} numbers"
+            "too_large",
+            f"the entry {name} claims {entry.file_size:,} bytes, the limit is {limits.MAX_ARRAY_NUMBERS:,} numbers",
         )
 
 
@@ -97,7 +110,9 @@ def read_npy(stream: BinaryIO, name: str) -> np.ndarray:
     dtype = dtype_of(descr, name)
     count = check_shape(shape, name)
     if dtype.itemsize * count > 8 * limits.MAX_ARRAY_NUMBERS:
-        raise InputError("too_large", f"{shown(name)} claims {dtype.itemsize * count:,} bytes, more than the limit")
+        raise InputError(
+            "too_large", f"{shown(name)} claims {dtype.itemsize * count:,} bytes, more than the limit"
+        )
     data = read_exactly(stream, dtype.itemsize * count, name)
     flat = np.frombuffer(data, dtype=dtype)
     if dtype.kind == "V":
@@ -112,22 +127,33 @@ def read_header(stream: BinaryIO, name: str) -> tuple[str, bool, tuple[int, ...]
     length_bytes = 2 if start[6] == 1 else 4
     length = int.from_bytes(stream.read(length_bytes), "little")
     if not 0 < length <= limits.MAX_HEADER_BYTES:
-        raise InputError("malformed", f"the header of {shown(name)} claims {length:,} bytes, the limit is {limits.MAX_HEADER_BYTES:,}")
+        raise InputError(
+            "malformed",
+            f"the header of {shown(name)} claims {length:,} bytes, the limit is {limits.MAX_HEADER_BYTES:,}",
+        )
     text = stream.read(length).decode("latin-1")
     found = HEADER.fullmatch(text)
     if found is None:
         raise InputError("malformed", f"the header of {shown(name)} is not one that NumPy writes")
     sizes = [part.strip() for part in found["shape"].split(",") if part.strip()]
     if len(sizes) > limits.MAX_AXES or any(len(size) > 12 or not size.isdigit() for size in sizes):
-        raise InputError("malformed", f"the header of {shown(name)} claims a shape that no array here can have: ({found['shape'][:60]})")
+        raise InputError(
+            "malformed",
+            f"the header of {shown(name)} claims a shape that no array here can have: ({found['shape'][:60]})",
+        )
     return found["descr"].strip("'"), found["fortran"] == "True", tuple(int(size) for size in sizes)
 
 
 def dtype_of(descr: str, name: str) -> np.dtype:
     if "O" in descr:
-        raise InputError("pickled", f"{shown(name)} holds Python objects (a pickle), which are never loaded. Save numbers: np.asarray(x, dtype=float)")
+        raise InputError(
+            "pickled",
+            f"{shown(name)} holds Python objects (a pickle), which are never loaded. Save numbers: np.asarray(x, dtype=float)",
+        )
     if not DESCR.fullmatch(descr):
-        raise InputError("wrong_dtype", f"{shown(name)} must hold real numbers, but its dtype is {shown(descr)}")
+        raise InputError(
+            "wrong_dtype", f"{shown(name)} must hold real numbers, but its dtype is {shown(descr)}"
+        )
     return np.dtype(descr)
 
 
@@ -137,7 +163,10 @@ def check_shape(shape: tuple[int, ...], name: str) -> int:
     for size in shape:
         count *= size
     if max((count, *shape)) > limits.MAX_ARRAY_NUMBERS:
-        raise InputError("too_large", f"{shown(name)} claims the shape {shape}: the limit is {limits.MAX_ARRAY_NUMBERS:,} numbers in one array")
+        raise InputError(
+            "too_large",
+            f"{shown(name)} claims the shape {shape}: the limit is {limits.MAX_ARRAY_NUMBERS:,} numbers in one array",
+        )
     return count
 
 
@@ -145,7 +174,10 @@ def read_exactly(stream: BinaryIO, n_bytes: int, name: str) -> bytes:
     data = stream.read(n_bytes + 1)
     if len(data) != n_bytes:
         found = "more" if len(data) > n_bytes else f"only {len(data):,}"
-        raise InputError("malformed", f"the header of {shown(name)} claims {n_bytes:,} bytes of numbers, the file has {found}")
+        raise InputError(
+            "malformed",
+            f"the header of {shown(name)} claims {n_bytes:,} bytes of numbers, the file has {found}",
+        )
     return data
 
 

@@ -40,7 +40,11 @@ def probe(
     random = np.random.default_rng(seed)
     n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
     n_q, d_v = (N_K, D_K) if square else (N_Q, D_V)
-    shapes = {"q": (BATCH, n_heads, n_q, D_K), "k": (BATCH, n_kv_heads, N_K, D_K), "v": (BATCH, n_kv_heads, N_K, d_v)}
+    shapes = {
+        "q": (BATCH, n_heads, n_q, D_K),
+        "k": (BATCH, n_kv_heads, N_K, D_K),
+        "v": (BATCH, n_kv_heads, N_K, d_v),
+    }
     arrays = {name: random.standard_normal(shape).astype(dtype) for name, shape in shapes.items()}
     arrays["q"] *= np.asarray(size, dtype)
     if padding:
@@ -49,7 +53,12 @@ def probe(
         "layout": "BHTD", "causal": causal, "num_heads": n_heads, "num_kv_heads": n_kv_heads, "has_padding": padding,
     }  # fmt: skip
     name = ", ".join(
-        [dtype, "causal" if causal else "not causal", "padding" if padding else "no padding", f"n_q = {n_q}, n_k = {N_K}"]
+        [
+            dtype,
+            "causal" if causal else "not causal",
+            "padding" if padding else "no padding",
+            f"n_q = {n_q}, n_k = {N_K}",
+        ]
         + (["large scores"] if size > 1 else [])
     )
     return Probe(name, arrays, meta)
@@ -111,4 +120,3 @@ def laid_out(arrays: dict[str, np.ndarray], layout: str) -> dict[str, np.ndarray
     if layout != "BTHD":
         raise ValueError(f"layout must be BHTD or BTHD, but it is {layout!r}")
     return {name: np.ascontiguousarray(a.swapaxes(1, 2)) if a.ndim == 4 else a for name, a in arrays.items()}
-

@@ -92,7 +92,8 @@ def named(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
             continue
         if known in fields:
             raise InputError(
-                "duplicate_array", f"two arrays, {origin[known]!r} and {name!r}, can both be {known}: keep one of them"
+                "duplicate_array",
+                f"two arrays, {origin[known]!r} and {name!r}, can both be {known}: keep one of them",
             )
         fields[known], origin[known] = array, name
     return fields
@@ -127,7 +128,8 @@ def split_joined_projections(fields: dict[str, np.ndarray]) -> dict[str, np.ndar
         axis = 0 if array.ndim == 1 or array.shape[0] == 3 * array.shape[1] else 1
         if array.ndim not in (1, 2) or array.shape[axis] % 3:
             raise InputError(
-                "shape_mismatch", f"{joined} holds W_Q, W_K and W_V together and needs 3 equal parts, but its shape is {array.shape}"
+                "shape_mismatch",
+                f"{joined} holds W_Q, W_K and W_V together and needs 3 equal parts, but its shape is {array.shape}",
             )
         fields.update(zip(names, np.split(array, 3, axis=axis), strict=True))
     return fields
@@ -156,7 +158,9 @@ def checked_array(name: str, array: np.ndarray) -> np.ndarray:
             "the output cannot be finite whatever the code does. Look at what made this array first",
         )
     if name == "bias" and (np.isnan(array).any() or np.isposinf(array).any()):
-        raise InputError("nan_in_inputs", "bias holds NaN or +inf: the output cannot be finite whatever the code does")
+        raise InputError(
+            "nan_in_inputs", "bias holds NaN or +inf: the output cannot be finite whatever the code does"
+        )
     return array
 
 
@@ -183,7 +187,8 @@ def layouts(fields: Mapping[str, np.ndarray], beliefs: Beliefs) -> tuple[str, ..
     rank = fields["q"].ndim
     if rank not in (2, 3, 4):
         raise InputError(
-            "shape_mismatch", f"q must have 2, 3 or 4 axes (heads and batch in front), but its shape is {fields['q'].shape}"
+            "shape_mismatch",
+            f"q must have 2, 3 or 4 axes (heads and batch in front), but its shape is {fields['q'].shape}",
         )
     stated = beliefs.layout
     if stated is not None and stated not in LAYOUTS:
@@ -192,7 +197,8 @@ def layouts(fields: Mapping[str, np.ndarray], beliefs: Beliefs) -> tuple[str, ..
     if stated in expected:
         if rank != expected[stated]:
             raise InputError(
-                "shape_mismatch", f"layout {stated} has {expected[stated]} axes, but q has shape {fields['q'].shape}"
+                "shape_mismatch",
+                f"layout {stated} has {expected[stated]} axes, but q has shape {fields['q'].shape}",
             )
         return (stated,)
     if rank == 2:
@@ -249,13 +255,20 @@ def with_targets(fields, problem: Problem, layout: str, notes: tuple[str, ...]) 
         else:
             other = weights
             if not targets:
-                raise InputError("shape_mismatch", f"weights must have shape {shape}, but it is {weights.shape}")
+                raise InputError(
+                    "shape_mismatch", f"weights must have shape {shape}, but it is {weights.shape}"
+                )
     yield Reading(problem, tuple(targets), notes, other)
 
 
 def bare_problem(fields, beliefs: Beliefs, layout: str) -> Problem:
     """The problem without its masks, from arrays in `layout`."""
-    common = {"rope": beliefs.rope, "alibi": beliefs.alibi, "scale": beliefs.scale, "dtype": float_format(fields)}
+    common = {
+        "rope": beliefs.rope,
+        "alibi": beliefs.alibi,
+        "scale": beliefs.scale,
+        "dtype": float_format(fields),
+    }
     if layout in ("X", "TBX"):
         problem = projected_problem(fields, beliefs, layout, common)
     elif layout in ("BTD", "TBD") or (layout == "TD" and (beliefs.n_heads or 1) > 1):
@@ -265,13 +278,17 @@ def bare_problem(fields, beliefs: Beliefs, layout: str) -> Problem:
     if "bias" in fields:
         problem = replace(problem, bias=fitting_scores("bias", fields["bias"].astype(np.float64), problem))
     if problem.rope and problem.d_k % 2:
-        raise InputError("shape_mismatch", f"rotary positions turn pairs of channels, but d_k = {problem.d_k} is odd")
+        raise InputError(
+            "shape_mismatch", f"rotary positions turn pairs of channels, but d_k = {problem.d_k} is odd"
+        )
     return problem
 
 
 def float_format(fields) -> np.dtype:
     """The shortest floating format among the inputs: where an implementation would overflow."""
-    kinds = [fields[n].dtype for n in ("q", "k", "v", "x", "out") if n in fields and fields[n].dtype.kind == "f"]
+    kinds = [
+        fields[n].dtype for n in ("q", "k", "v", "x", "out") if n in fields and fields[n].dtype.kind == "f"
+    ]
     return min(kinds, key=lambda dtype: dtype.itemsize, default=np.dtype(np.float64))
 
 
@@ -306,7 +323,10 @@ def headed_problem(fields, beliefs: Beliefs, layout: str, common) -> Problem:
     n_heads, n_kv_heads = q.shape[1], k.shape[1]
     if n_heads % n_kv_heads:
         raise mismatch("the query heads cannot share the key heads evenly", "q", given["q"], "k", given["k"])
-    for believed, found, what in ((beliefs.n_heads, n_heads, "heads"), (beliefs.n_kv_heads, n_kv_heads, "key/value heads")):
+    for believed, found, what in (
+        (beliefs.n_heads, n_heads, "heads"),
+        (beliefs.n_kv_heads, n_kv_heads, "key/value heads"),
+    ):
         if believed is not None and believed != found and beliefs.layout is not None:
             raise InputError(
                 "shape_mismatch",
@@ -357,13 +377,16 @@ def to_batch(array: np.ndarray, layout: str) -> np.ndarray:
 def check_heads(name: str, array: np.ndarray, n_heads: int) -> None:
     if n_heads < 1 or array.shape[-1] % n_heads:
         raise InputError(
-            "shape_mismatch", f"{name} is {array.shape[-1]} wide and cannot be cut into {n_heads} heads ({name} {array.shape})"
+            "shape_mismatch",
+            f"{name} is {array.shape[-1]} wide and cannot be cut into {n_heads} heads ({name} {array.shape})",
         )
 
 
 def check_groups(n_heads: int, n_kv_heads: int) -> None:
     if n_kv_heads < 1 or n_heads % n_kv_heads:
-        raise InputError("shape_mismatch", f"{n_heads} query heads cannot share {n_kv_heads} key/value heads evenly")
+        raise InputError(
+            "shape_mismatch", f"{n_heads} query heads cannot share {n_kv_heads} key/value heads evenly"
+        )
 
 
 def projected_problem(fields, beliefs: Beliefs, layout: str, common) -> Problem:
@@ -371,10 +394,16 @@ def projected_problem(fields, beliefs: Beliefs, layout: str, common) -> Problem:
     if given.ndim not in (2, 3):
         raise InputError("shape_mismatch", f"x must be (T, D) or (B, T, D), but its shape is {given.shape}")
     x = to_batch(real(fields, "x"), layout)
-    projections = {name: real(fields, name) for name in ("wq", "wk", "wv", "wo", "bq", "bk", "bv", "bo") if name in fields}
+    projections = {
+        name: real(fields, name)
+        for name in ("wq", "wk", "wv", "wo", "bq", "bk", "bv", "bo")
+        if name in fields
+    }
     for name, array in projections.items():
         if array.ndim != (2 if name[0] == "w" else 1):
-            raise InputError("shape_mismatch", f"{name} has the wrong number of axes: its shape is {array.shape}")
+            raise InputError(
+                "shape_mismatch", f"{name} has the wrong number of axes: its shape is {array.shape}"
+            )
     if beliefs.weights_as == "x @ w.T":
         projections = {n: a.T if n[0] == "w" else a for n, a in projections.items()}
     n_heads = beliefs.n_heads or 1
@@ -384,7 +413,9 @@ def projected_problem(fields, beliefs: Beliefs, layout: str, common) -> Problem:
             raise mismatch(f"x and {name} do not fit as x @ {name}", "x", given, name, projections[name])
         bias = projections.get("b" + name[1])
         if bias is not None and bias.shape[0] != width:
-            raise mismatch("a bias needs the width of its projection", name, projections[name], "b" + name[1], bias)
+            raise mismatch(
+                "a bias needs the width of its projection", name, projections[name], "b" + name[1], bias
+            )
     check_heads("x @ wq", np.empty((0, widths["wq"])), n_heads)
     n_kv_heads = beliefs.n_kv_heads or max(1, n_heads * widths["wk"] // widths["wq"])
     check_groups(n_heads, n_kv_heads)
@@ -395,7 +426,15 @@ def projected_problem(fields, beliefs: Beliefs, layout: str, common) -> Problem:
     if "wo" in projections and projections["wo"].shape[0] != n_heads * (widths["wv"] // n_kv_heads):
         raise mismatch("the joined heads and wo do not fit", "wv", projections["wv"], "wo", projections["wo"])
     return Problem(
-        q=None, k=None, v=None, x=x, projections=projections, n_heads=n_heads, n_kv_heads=n_kv_heads, merged=True, **common
+        q=None,
+        k=None,
+        v=None,
+        x=x,
+        projections=projections,
+        n_heads=n_heads,
+        n_kv_heads=n_kv_heads,
+        merged=True,
+        **common,
     )
 
 
@@ -403,7 +442,9 @@ def canonical_output(out: np.ndarray, problem: Problem, layout: str) -> tuple[np
     """The output as (B, h, n_q, d_v), or as (B, n_q, width) and True."""
     array = out.astype(np.float64)
     apart = (problem.batch, problem.n_heads, problem.n_q, problem.d_v)
-    width = problem.projections["wo"].shape[1] if "wo" in problem.projections else problem.n_heads * problem.d_v
+    width = (
+        problem.projections["wo"].shape[1] if "wo" in problem.projections else problem.n_heads * problem.d_v
+    )
     joined = (problem.batch, problem.n_q, width)
     flat_layout = layout in ("BTD", "TBD", "X", "TBX") or problem.flat
     if not flat_layout and array.ndim == {"TD": 2, "HTD": 3}.get(layout, 4):
@@ -439,7 +480,8 @@ def mask_meanings(fields, beliefs: Beliefs, problem: Problem) -> list[tuple[dict
     if "mask" not in fields:
         return [(base, tuple(notes))]
     return [
-        ({**base, **meaning}, (*notes, *((note,) if note else ()))) for meaning, note in pair_mask(fields["mask"], beliefs, problem, keep)
+        ({**base, **meaning}, (*notes, *((note,) if note else ())))
+        for meaning, note in pair_mask(fields["mask"], beliefs, problem, keep)
     ]
 
 
@@ -450,7 +492,9 @@ def key_mask(name: str, array: np.ndarray, problem: Problem) -> np.ndarray:
     elif array.ndim == 4 and array.shape[1:3] == (1, 1):
         array = array[:, 0, 0]
     if array.shape != shape:
-        raise InputError("shape_mismatch", f"{name} must have shape (batch, keys) = {shape}, but it is {array.shape}")
+        raise InputError(
+            "shape_mismatch", f"{name} must have shape (batch, keys) = {shape}, but it is {array.shape}"
+        )
     return as_boolean(name, array)
 
 
@@ -462,7 +506,9 @@ def as_boolean(name: str, array: np.ndarray) -> np.ndarray:
     raise InputError("wrong_dtype", f"{name} must hold True and False or 1 and 0, but it holds other numbers")
 
 
-def pair_mask(array: np.ndarray, beliefs: Beliefs, problem: Problem, keep: np.ndarray | None) -> list[tuple[dict, str]]:
+def pair_mask(
+    array: np.ndarray, beliefs: Beliefs, problem: Problem, keep: np.ndarray | None
+) -> list[tuple[dict, str]]:
     """The meanings of an array called mask: booleans of either polarity, 0/1, or an additive mask."""
     if array.dtype.kind == "f" and np.isnan(array).any():
         raise InputError("nan_in_inputs", "mask holds NaN")
@@ -472,19 +518,32 @@ def pair_mask(array: np.ndarray, beliefs: Beliefs, problem: Problem, keep: np.nd
         return [(placed(b, problem, keep), note) for b, note in polarity_pairs(boolean, polarities, beliefs)]
     hidden = array < -1e3
     if array.dtype.kind != "f" or not np.isin(array[~hidden], 0).all():
-        return [({"bias": fitting_scores("mask", array.astype(np.float64), problem)}, "the mask was added to the scaled scores")]
+        return [
+            (
+                {"bias": fitting_scores("mask", array.astype(np.float64), problem)},
+                "the mask was added to the scaled scores",
+            )
+        ]
     return [(placed(~hidden, problem, keep), "")]
 
 
 def polarity_pairs(boolean: np.ndarray, polarities, beliefs: Beliefs) -> Iterator[tuple[np.ndarray, str]]:
     for polarity in polarities:
-        note = "" if beliefs.mask_true else f"read True in the mask as {'may attend' if polarity == 'keep' else 'hidden'}"
+        note = (
+            ""
+            if beliefs.mask_true
+            else f"read True in the mask as {'may attend' if polarity == 'keep' else 'hidden'}"
+        )
         yield (boolean if polarity == "keep" else ~boolean), note
 
 
 def placed(boolean: np.ndarray, problem: Problem, keep: np.ndarray | None) -> dict:
     """A boolean mask as key_keep if it has one entry for each key, else as `allowed`."""
-    if boolean.shape == (problem.batch, problem.n_k) and boolean.shape != (problem.n_q, problem.n_k) and keep is None:
+    if (
+        boolean.shape == (problem.batch, problem.n_k)
+        and boolean.shape != (problem.n_q, problem.n_k)
+        and keep is None
+    ):
         return {"key_keep": boolean}
     return {"allowed": fitting_scores("mask", boolean, problem)}
 

@@ -94,7 +94,9 @@ class Diagnosis:
         return self.as_text()
 
 
-def _fault_lines(number: int, label: str, detail: str, title: str, faulty: str, right: str, page: str) -> list[str]:
+def _fault_lines(
+    number: int, label: str, detail: str, title: str, faulty: str, right: str, page: str
+) -> list[str]:
     lines = [f"  {number}. {label}: {title}" + (f" ({detail})" if detail else "")]
     if faulty:
         lines += [f"     faulty: {faulty}", f"     right:  {right}"]

@@ -23,7 +23,9 @@ def read_safetensors(data: bytes) -> Iterator[tuple[str, np.ndarray]]:
     """The tensors with known names; InputError for anything not as it should be."""
     header, numbers = split_header(data)
     if len(header) > limits.MAX_ENTRIES + 1:
-        raise InputError("too_large", f"the file has {len(header)} tensors, the limit is {limits.MAX_ENTRIES}")
+        raise InputError(
+            "too_large", f"the file has {len(header)} tensors, the limit is {limits.MAX_ENTRIES}"
+        )
     for name, entry in header.items():
         if name == "__metadata__":
             yield from metadata(entry)
@@ -34,9 +36,15 @@ def read_safetensors(data: bytes) -> Iterator[tuple[str, np.ndarray]]:
 def split_header(data: bytes) -> tuple[dict[str, object], memoryview]:
     length = int.from_bytes(data[:8], "little")
     if len(data) < 8 or length > len(data) - 8:
-        raise InputError("malformed", f"the .safetensors header claims {length:,} bytes, the file has {max(0, len(data) - 8):,}")
+        raise InputError(
+            "malformed",
+            f"the .safetensors header claims {length:,} bytes, the file has {max(0, len(data) - 8):,}",
+        )
     if length > limits.MAX_JSON_HEADER_BYTES:
-        raise InputError("too_large", f"the .safetensors header claims {length:,} bytes, the limit is {limits.MAX_JSON_HEADER_BYTES:,}")
+        raise InputError(
+            "too_large",
+            f"the .safetensors header claims {length:,} bytes, the limit is {limits.MAX_JSON_HEADER_BYTES:,}",
+        )
     try:
         header = json.loads(data[8 : 8 + length].decode("utf-8"), object_pairs_hook=without_duplicates)
     except InputError:
@@ -63,14 +71,19 @@ def tensor(name: str, entry: object, numbers: memoryview) -> np.ndarray:
         raise InputError("malformed", f"the header entry of {shown(name)} is not an object")
     code, shape, offsets = entry.get("dtype"), entry.get("shape"), entry.get("data_offsets")
     if not isinstance(code, str) or code not in DTYPES:
-        raise InputError("wrong_dtype", f"{shown(name)} has the dtype {shown(str(code))}, which is not read here")
+        raise InputError(
+            "wrong_dtype", f"{shown(name)} has the dtype {shown(str(code))}, which is not read here"
+        )
     if not is_sizes(shape) or len(shape) > limits.MAX_AXES or not is_sizes(offsets) or len(offsets) != 2:
-        raise InputError("malformed", f"the header entry of {shown(name)} has no valid shape and data_offsets")
+        raise InputError(
+            "malformed", f"the header entry of {shown(name)} has no valid shape and data_offsets"
+        )
     count, dtype = check_shape(tuple(shape), name), np.dtype(DTYPES[code])
     begin, end = offsets
     if not 0 <= begin <= end <= len(numbers) or end - begin != count * dtype.itemsize:
         raise InputError(
-            "malformed", f"{shown(name)} of shape {tuple(shape)} needs {count * dtype.itemsize:,} bytes, its place in the file is {begin}:{end} of {len(numbers):,}"
+            "malformed",
+            f"{shown(name)} of shape {tuple(shape)} needs {count * dtype.itemsize:,} bytes, its place in the file is {begin}:{end} of {len(numbers):,}",
         )
     flat = np.frombuffer(numbers[begin:end], dtype=dtype)
     return (from_bfloat16(flat) if code == "BF16" else flat).reshape(shape)

@@ -39,7 +39,12 @@ def part_of(problem: Problem, targets: Sequence[Target], max_scores: int) -> Par
     entries = most_masked(problem, n_entries)
     small = problem.batch_entries(entries)
     small = small.first_groups(groups) if groups < problem.n_kv_heads else small
-    cut = tuple(Target(t.name, t.array[entries][:, : small.n_heads] if groups < problem.n_kv_heads else t.array[entries]) for t in targets)
+    cut = tuple(
+        Target(
+            t.name, t.array[entries][:, : small.n_heads] if groups < problem.n_kv_heads else t.array[entries]
+        )
+        for t in targets
+    )
     sentence = (
         f"Large input: {n_entries} of {problem.batch} batch entries and {small.n_heads} of {problem.n_heads} heads "
         "were examined; faults that mix the entries or heads left out were not tried."

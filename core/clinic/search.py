@@ -66,7 +66,9 @@ class Search:
         self.single = self.exact if is_small else in_single_precision(self.exact)
         self.roundoff = roundoff  # the coarsest arithmetic that the file's numbers suggest
 
-    def assess(self, choices: Iterable[Choice], state: State | None = None, near: float = FAR) -> Candidate | None:
+    def assess(
+        self, choices: Iterable[Choice], state: State | None = None, near: float = FAR
+    ) -> Candidate | None:
         """The candidate of these choices; None if it is far from the file."""
         choices = tuple(choices)
         state = run(self.problem, choices) if state is None else state
@@ -124,7 +126,9 @@ class Search:
                     near_file = relative_error(state, part.targets) <= self.near
                     yield combination, near_file, relative_error(state, as_right) <= self.near
 
-    def _separated(self, choices: dict[str, list[Choice]]) -> tuple[dict[str, list[Choice]], dict[str, list[Choice]]]:
+    def _separated(
+        self, choices: dict[str, list[Choice]]
+    ) -> tuple[dict[str, list[Choice]], dict[str, list[Choice]]]:
         """The choices that a part of the problem can judge, and those that need all of it."""
         if self.rough is self.exact:
             return choices, {}
@@ -156,7 +160,9 @@ class Search:
         as_right = [Target(target.name, getattr(right_state, target.name)) for target in self.targets]
         return [c for c in found if c and self.accepts(c) and not self._same_as_right(c.choices, as_right)]
 
-    def _near_pairs(self, part: Part, choices, max_faults, given, progress: Progress) -> list[tuple[Choice, ...]]:
+    def _near_pairs(
+        self, part: Part, choices, max_faults, given, progress: Progress
+    ) -> list[tuple[Choice, ...]]:
         """The pairs whose output comes near the file."""
         pairs = []
         what = f"pairs with {given.name}" if given else "pairs of faults"
@@ -199,7 +205,9 @@ def as_float32(problem: Problem) -> Problem:
     """The same problem with single-precision arrays, for a rough and quick look."""
 
     def short(array):
-        return array.astype(np.float32) if isinstance(array, np.ndarray) and array.dtype.kind == "f" else array
+        return (
+            array.astype(np.float32) if isinstance(array, np.ndarray) and array.dtype.kind == "f" else array
+        )
 
     arrays = {name: short(getattr(problem, name)) for name in ("q", "k", "v", "x", "bias")}
     return replace(problem, **arrays, projections={n: short(a) for n, a in problem.projections.items()})

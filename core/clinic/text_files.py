@@ -15,7 +15,9 @@ from core.clinic.readings import field_of
 
 def decoded(data: bytes) -> str:
     if len(data) > limits.MAX_TEXT_BYTES:
-        raise InputError("too_large", f"the text has {len(data):,} bytes, the limit is {limits.MAX_TEXT_BYTES:,}")
+        raise InputError(
+            "too_large", f"the text has {len(data):,} bytes, the limit is {limits.MAX_TEXT_BYTES:,}"
+        )
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -31,7 +33,9 @@ def read_json(data: bytes) -> Iterator[tuple[str, np.ndarray]]:
     except (ValueError, RecursionError) as error:
         raise InputError("malformed", f"the file is not valid JSON ({why(error)})") from None
     if not isinstance(found, dict):
-        raise InputError("malformed", 'the JSON must be an object with the arrays by name, as {"q": [[1, 2], [3, 4]]}')
+        raise InputError(
+            "malformed", 'the JSON must be an object with the arrays by name, as {"q": [[1, 2], [3, 4]]}'
+        )
     for name, value in found.items():
         field = field_of(name)
         if field == "meta":
@@ -45,9 +49,13 @@ def array_of(name: str, value: object) -> np.ndarray:
     try:
         array = np.array(value)
     except (ValueError, OverflowError, TypeError, RecursionError):
-        raise InputError("malformed", f"{shown(name)} is not a regular array: are its rows of one length?") from None
+        raise InputError(
+            "malformed", f"{shown(name)} is not a regular array: are its rows of one length?"
+        ) from None
     if array.dtype.kind not in "fiub" and array.size:
-        raise InputError("wrong_dtype", f"{shown(name)} must hold numbers only (no text, no null, no huge integers)")
+        raise InputError(
+            "wrong_dtype", f"{shown(name)} must hold numbers only (no text, no null, no huge integers)"
+        )
     if array.ndim > limits.MAX_AXES or array.size > limits.MAX_ARRAY_NUMBERS:
         raise InputError("too_large", f"{shown(name)} has the shape {array.shape}, more than the limit")
     return array
@@ -80,7 +88,9 @@ def as_numbers(cells: list[str], row: int) -> list[float]:
         return [float(cell) for cell in cells]
     except ValueError:
         bad = next(cell for cell in cells if not is_number(cell))
-        raise InputError("malformed", f"row {row} of the CSV holds {shown(bad)}, which is not a number") from None
+        raise InputError(
+            "malformed", f"row {row} of the CSV holds {shown(bad)}, which is not a number"
+        ) from None
 
 
 def is_number(cell: str) -> bool:

@@ -26,7 +26,9 @@ AFTER_WEIGHTS = ("blend", "merge", "output")
 def hidden_headlines(reading: Reading, invisible: Sequence[Choice]) -> list[Choice]:
     """The common faults that could not show; with weights alone nothing is asked of the steps after them."""
     beyond = () if has_output(reading) else AFTER_WEIGHTS
-    return [c for c in invisible if c.label in HEADLINES and c.variant in MAIN_VARIANTS and c.stage not in beyond]
+    return [
+        c for c in invisible if c.label in HEADLINES and c.variant in MAIN_VARIANTS and c.stage not in beyond
+    ]
 
 
 def has_output(reading: Reading) -> bool:
@@ -53,7 +55,17 @@ def sentence(why: str, choices: Sequence[Choice]) -> str:
 def reason(problem: Problem, state: State, choice: Choice) -> str:
     """Why this fault gives the same numbers here."""
     step, label = choice.stage, str(choice.label)
-    before_blend = step in ("position", "score", "scale", "bias", "causal", "padding", "combine", "fill", "softmax")
+    before_blend = step in (
+        "position",
+        "score",
+        "scale",
+        "bias",
+        "causal",
+        "padding",
+        "combine",
+        "fill",
+        "softmax",
+    )
     if before_blend and problem.n_k == 1:
         return "there is one key, and its weight is 1 whatever the score"
     if before_blend and "weights" not in label and _constant(state.v):
@@ -78,7 +90,11 @@ def _reason_of_step(problem: Problem, state: State, step: str, label: str) -> st
 def _scale_reason(problem: Problem, label: str) -> str:
     if problem.d_k == 1:
         return "d_k is 1, so dividing by sqrt(d_k) changes nothing"
-    sizes = {"scale.by_sqrt_seq": "T", "scale.by_sqrt_heads": "the number of heads", "scale.by_sqrt_batch": "the batch size"}
+    sizes = {
+        "scale.by_sqrt_seq": "T",
+        "scale.by_sqrt_heads": "the number of heads",
+        "scale.by_sqrt_batch": "the batch size",
+    }
     if label in sizes and problem.d_k in (problem.n_q, problem.n_k, problem.n_heads, problem.batch):
         return f"{sizes[label]} equals d_k = {problem.d_k}"
     return "another factor would change no number by more than rounding does"

@@ -43,7 +43,12 @@ def wrong_softmax(label: str, variant: str = "", when=lambda p: True, mixes: str
 
 wrong_softmax("softmax.axis_query", when=lambda p: p.n_q * p.n_k > 1)(lambda p, z: over(z, -2))
 wrong_softmax("softmax.axis_heads", when=lambda p: p.n_heads > 1, mixes="heads")(lambda p, z: over(z, 1))
-for name, axis, exists, mixes in (  # a slice that is hidden throughout: -inf gives NaN, a finite fill equal shares
+for (
+    name,
+    axis,
+    exists,
+    mixes,
+) in (  # a slice that is hidden throughout: -inf gives NaN, a finite fill equal shares
     ("softmax.axis_query", -2, lambda p: p.masks and p.n_q * p.n_k > 1, ""),
     ("softmax.axis_heads", 1, lambda p: p.masks and p.n_heads > 1, "heads"),
     ("softmax.axis_batch", 0, lambda p: p.masks and p.batch > 1, "batch"),
@@ -53,9 +58,15 @@ for name, axis, exists, mixes in (  # a slice that is hidden throughout: -inf gi
     )
 wrong_softmax("softmax.axis_batch", when=lambda p: p.batch > 1, mixes="batch")(lambda p, z: over(z, 0))
 wrong_softmax("softmax.flattened", when=lambda p: p.n_q > 1)(lambda p, z: over(z, (-2, -1)))
-wrong_softmax("softmax.flattened", "heads too", when=lambda p: p.n_heads > 1, mixes="heads")(lambda p, z: over(z, (1, 2, 3)))
-wrong_softmax("softmax.flattened", "everything", when=lambda p: p.batch > 1, mixes="batch")(lambda p, z: over(z, (0, 1, 2, 3)))
-wrong_softmax("softmax.flattened", "heads and keys", when=lambda p: p.n_heads > 1, mixes="heads")(lambda p, z: over(z, (1, 3)))
+wrong_softmax("softmax.flattened", "heads too", when=lambda p: p.n_heads > 1, mixes="heads")(
+    lambda p, z: over(z, (1, 2, 3))
+)
+wrong_softmax("softmax.flattened", "everything", when=lambda p: p.batch > 1, mixes="batch")(
+    lambda p, z: over(z, (0, 1, 2, 3))
+)
+wrong_softmax("softmax.flattened", "heads and keys", when=lambda p: p.n_heads > 1, mixes="heads")(
+    lambda p, z: over(z, (1, 3))
+)
 
 
 def hidden_as_zero(z: np.ndarray) -> np.ndarray:
@@ -90,7 +101,10 @@ def plus_one(p: Problem, z: np.ndarray) -> np.ndarray:
 
 
 wrong_softmax("softmax.plus_one", "after the shift")(
-    lambda p, z: np.exp(z - z.max(-1, keepdims=True)) / (1 + np.exp(z - z.max(-1, keepdims=True)).sum(-1, keepdims=True))
+    lambda p, z: (
+        np.exp(z - z.max(-1, keepdims=True))
+        / (1 + np.exp(z - z.max(-1, keepdims=True)).sum(-1, keepdims=True))
+    )
 )
 
 
@@ -212,8 +226,12 @@ blended("blend.residual_added", "q", when=equal_widths)(lambda s: plain(s) + s.q
 blended("blend.residual_added", "v", when=square)(lambda s: plain(s) + s.v)
 blended("blend.residual_added", "k", when=square_and_equal)(lambda s: plain(s) + s.k)
 blended("blend.residual_subtracted", when=equal_widths)(lambda s: plain(s) - s.q)
-blended("blend.mean_of_v")(lambda s: np.broadcast_to(s.v.mean(-2, keepdims=True), plain(s).shape) + 0 * plain(s))
-blended("blend.sum_of_v")(lambda s: np.broadcast_to(s.v.sum(-2, keepdims=True), plain(s).shape) + 0 * plain(s))
+blended("blend.mean_of_v")(
+    lambda s: np.broadcast_to(s.v.mean(-2, keepdims=True), plain(s).shape) + 0 * plain(s)
+)
+blended("blend.sum_of_v")(
+    lambda s: np.broadcast_to(s.v.sum(-2, keepdims=True), plain(s).shape) + 0 * plain(s)
+)
 blended("blend.v_reversed")(lambda s: s.weights @ s.v[..., ::-1, :])
 blended("blend.v_shifted", "one back")(lambda s: s.weights @ np.roll(s.v, 1, axis=-2))
 blended("blend.v_shifted", "one ahead")(lambda s: s.weights @ np.roll(s.v, -1, axis=-2))

@@ -97,7 +97,11 @@ for missing in ("qkv", "q", "k", "v", "qk"):
     )
 
 
-@faulty("project", "projection.bias_missing", when=lambda p: has_x(p) and any("b" + w in p.projections for w in "qkv"))
+@faulty(
+    "project",
+    "projection.bias_missing",
+    when=lambda p: has_x(p) and any("b" + w in p.projections for w in "qkv"),
+)
 def no_bias(p: Problem, s: State) -> Updates:
     return {w: p.x @ p.projections["w" + w] for w in "qkv"}
 
@@ -131,15 +135,22 @@ def split_by_reshape(p: Problem, s: State) -> Updates:
     return cut(p, s, reshaped)
 
 
-@faulty("split", "heads.split_without_transpose", "and merged the same way", when=lambda p: is_flat(p) and p.merged)
+@faulty(
+    "split",
+    "heads.split_without_transpose",
+    "and merged the same way",
+    when=lambda p: is_flat(p) and p.merged,
+)
 def split_and_merge_by_reshape(p: Problem, s: State) -> Updates:
     return {**cut(p, s, reshaped), "merge_by_reshape": True}
 
 
 for names in ("q", "k", "v", "qk", "kv"):
     faulty("split", "heads.split_without_transpose", "only " + " and ".join(names), when=is_flat)(
-        lambda p, s, names=names: {n: array for n, array in cut(p, s, reshaped).items() if n in names}
-        | {n: array for n, array in cut(p, s, split_heads).items() if n not in names}
+        lambda p, s, names=names: (
+            {n: array for n, array in cut(p, s, reshaped).items() if n in names}
+            | {n: array for n, array in cut(p, s, split_heads).items() if n not in names}
+        )
     )
 
 
@@ -201,7 +212,7 @@ def group_first(p: Problem, s: State) -> Updates:
     return {"k": tiled(s.k[:, :1], p.n_heads), "v": tiled(s.v[:, :1], p.n_heads)}
 
 
-@faulty("group", "heads.gqa_averaged", when=lambda p: 1 < p.n_kv_heads, mixes="heads")
+@faulty("group", "heads.gqa_averaged", when=lambda p: p.n_kv_heads > 1, mixes="heads")
 def group_averaged(p: Problem, s: State) -> Updates:
     return {n: tiled(getattr(s, n).mean(1, keepdims=True), s.q.shape[1]) for n in "kv"}
 
@@ -233,7 +244,13 @@ def over_heads(p: Problem, s: State) -> Updates:
     return swap(s, 1, 2)
 
 
-@faulty("axes", "heads.attends_over_heads", "with the causal mask over heads", when=lambda p: p.causal and several_heads(p), mixes="heads")
+@faulty(
+    "axes",
+    "heads.attends_over_heads",
+    "with the causal mask over heads",
+    when=lambda p: p.causal and several_heads(p),
+    mixes="heads",
+)
 def over_heads_causal(p: Problem, s: State) -> Updates:
     return swap(s, 1, 2, causal=True)
 
@@ -243,7 +260,13 @@ def over_batch(p: Problem, s: State) -> Updates:
     return swap(s, 0, 2)
 
 
-@faulty("axes", "heads.batch_first", "with the causal mask over the batch", when=lambda p: p.causal and several_entries(p), mixes="batch")
+@faulty(
+    "axes",
+    "heads.batch_first",
+    "with the causal mask over the batch",
+    when=lambda p: p.causal and several_entries(p),
+    mixes="batch",
+)
 def over_batch_causal(p: Problem, s: State) -> Updates:
     return swap(s, 0, 2, causal=True)
 

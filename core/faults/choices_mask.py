@@ -69,7 +69,12 @@ def upper(p: Problem, s: State) -> Updates:
     return {"allowed": ~triangle(p, -1) if s.mask_fits else None}
 
 
-@faulty("causal", "mask.inverted", "only the causal mask", when=lambda p: p.causal and (is_padded(p) or p.allowed is not None))
+@faulty(
+    "causal",
+    "mask.inverted",
+    "only the causal mask",
+    when=lambda p: p.causal and (is_padded(p) or p.allowed is not None),
+)
 def causal_inverted(p: Problem, s: State) -> Updates:
     return {"allowed": ~triangle(p) if s.mask_fits else None}
 
@@ -79,7 +84,12 @@ def not_wanted(p: Problem, s: State) -> Updates:
     return {"allowed": triangle(p) if s.mask_fits else None}
 
 
-@faulty("causal", "mask.causal_not_wanted", "top left", when=lambda p: not p.causal and p.causal_known and not p.square)
+@faulty(
+    "causal",
+    "mask.causal_not_wanted",
+    "top left",
+    when=lambda p: not p.causal and p.causal_known and not p.square,
+)
 def not_wanted_top_left(p: Problem, s: State) -> Updates:
     return {"allowed": np.tri(p.n_q, p.n_k, dtype=bool) if s.mask_fits else None}
 
@@ -125,16 +135,15 @@ def several_entries(p: Problem) -> bool:
 
 
 faulty("padding", "mask.missing_padding", when=is_padded)(lambda p, s: {"keep": None})
-faulty("padding", "mask.inverted", "only the padding mask", when=lambda p: both(p) or (is_padded(p) and p.allowed is not None))(
-    keeping(np.logical_not)
-)
+faulty(
+    "padding",
+    "mask.inverted",
+    "only the padding mask",
+    when=lambda p: both(p) or (is_padded(p) and p.allowed is not None),
+)(keeping(np.logical_not))
 faulty("padding", "mask.padding_wrong_side", when=is_padded)(keeping(lambda keep: keep[:, ::-1]))
-faulty("padding", "mask.padding_off_by_one", "one padded key seen", when=is_padded)(
-    keeping(one_more)
-)
-faulty("padding", "mask.padding_off_by_one", "one real key hidden", when=is_padded)(
-    keeping(one_fewer)
-)
+faulty("padding", "mask.padding_off_by_one", "one padded key seen", when=is_padded)(keeping(one_more))
+faulty("padding", "mask.padding_off_by_one", "one real key hidden", when=is_padded)(keeping(one_fewer))
 faulty("padding", "mask.padding_wrong_entry", "first entry for all", when=several_entries, mixes="batch")(
     keeping(lambda keep: np.broadcast_to(keep[:1], keep.shape))
 )
@@ -143,7 +152,13 @@ faulty("padding", "mask.padding_wrong_entry", "batch reversed", when=several_ent
 )
 
 
-@faulty("padding", "mask.padding_wrong_entry", "tiled over heads", when=lambda p: several_entries(p) and p.n_heads > 1, mixes="batch")
+@faulty(
+    "padding",
+    "mask.padding_wrong_entry",
+    "tiled over heads",
+    when=lambda p: several_entries(p) and p.n_heads > 1,
+    mixes="batch",
+)
 def tiled_over_heads(p: Problem, s: State) -> Updates:
     """A (B h, n_k) mask made by repeating the whole batch h times, read as (B, h, n_k)."""
     keep = np.tile(p.key_keep, (p.n_heads, 1)).reshape(p.batch, p.n_heads, 1, p.n_k)
@@ -185,7 +200,11 @@ def inverted(p: Problem, s: State) -> Updates:
     return {"allowed": None if allowed is None else ~allowed}
 
 
-@faulty("combine", "mask.combined_with_or", when=lambda p: sum((p.causal, is_padded(p), p.allowed is not None)) > 1)
+@faulty(
+    "combine",
+    "mask.combined_with_or",
+    when=lambda p: sum((p.causal, is_padded(p), p.allowed is not None)) > 1,
+)
 def combined_with_or(p: Problem, s: State) -> Updates:
     parts = [part for part in (s.allowed, s.keep, p.allowed) if part is not None]
     if not s.mask_fits or len(parts) < 2:
@@ -202,12 +221,21 @@ def without_explicit(p: Problem, s: State) -> Updates:
     return {"allowed": together(s.allowed, s.keep)}
 
 
-@faulty("combine", "mask.inverted", "only the mask handed in", when=lambda p: explicit(p) and (p.causal or is_padded(p)))
+@faulty(
+    "combine",
+    "mask.inverted",
+    "only the mask handed in",
+    when=lambda p: explicit(p) and (p.causal or is_padded(p)),
+)
 def explicit_inverted(p: Problem, s: State) -> Updates:
     return {"allowed": together(s.allowed, s.keep, ~p.allowed if s.mask_fits else None)}
 
 
-@faulty("combine", "mask.transposed", when=lambda p: explicit(p) and p.square and p.allowed.shape[-2:] == (p.n_q, p.n_k))
+@faulty(
+    "combine",
+    "mask.transposed",
+    when=lambda p: explicit(p) and p.square and p.allowed.shape[-2:] == (p.n_q, p.n_k),
+)
 def explicit_transposed(p: Problem, s: State) -> Updates:
     return {"allowed": together(s.allowed, s.keep, p.allowed.swapaxes(-1, -2) if s.mask_fits else None)}
 
@@ -245,11 +273,16 @@ for number in (-1, -2, -5, -10, -20, -50, -100):
         lambda p, s, number=number: hide(s, number * before_scale(p, s))
     )
     if number < -1:  # adding -1 outside equals adding 1 inside: a 0/1 mask added
-        faulty("fill", "mask.filled_with_small_negative", variant + " added", when=anything)(added_outside(number))
+        faulty("fill", "mask.filled_with_small_negative", variant + " added", when=anything)(
+            added_outside(number)
+        )
 for number in (1, -1):
-    faulty("fill", "mask.filled_with_one" if number > 0 else "mask.zero_one_added", "" if number > 0 else "1 = may attend", when=anything)(
-        (lambda p, s: hide(s, 1.0)) if number > 0 else added_outside(-1.0)
-    )
+    faulty(
+        "fill",
+        "mask.filled_with_one" if number > 0 else "mask.zero_one_added",
+        "" if number > 0 else "1 = may attend",
+        when=anything,
+    )((lambda p, s: hide(s, 1.0)) if number > 0 else added_outside(-1.0))
 faulty("fill", "mask.zero_one_added", "1 = hidden", when=anything)(added_outside(+1.0))
 faulty("fill", "mask.zero_one_added", "before the scale", when=anything)(
     lambda p, s: hide(s, s.scaled - before_scale(p, s))

@@ -276,9 +276,7 @@ def symmetric(p: Problem, s: State) -> np.ndarray:
 
 faulty("bias", "score.alibi_sign", when=alibi)(lambda p, s: added(p, s, -alibi_bias(p)))
 faulty("bias", "score.alibi_missing", when=alibi)(lambda p, s: added(p, s, 0.0))
-faulty("bias", "score.alibi_slopes", "from 2^0", when=alibi)(
-    lambda p, s: added(p, s, alibi_bias(p, first=0))
-)
+faulty("bias", "score.alibi_slopes", "from 2^0", when=alibi)(lambda p, s: added(p, s, alibi_bias(p, first=0)))
 faulty("bias", "score.alibi_slopes", "heads reversed", when=lambda p: p.alibi and several_heads(p))(
     lambda p, s: added(p, s, alibi_bias(p)[::-1])
 )

@@ -66,5 +66,3 @@ def steps_of(state: State, rank: int) -> FaultySteps:
 
     tensors = (state.scores, state.scaled, state.masked, state.weights, state.output)
     return FaultySteps(*(like_input(np.asarray(tensor)) for tensor in tensors))
-
-

@@ -17,7 +17,13 @@ RANDOM = np.random.default_rng(5)
 Q, K, V = (RANDOM.standard_normal((2, 4, 9, 12)) for _ in range(3))
 KEEP = np.arange(9) < np.array([[6], [8]])
 #: found by a fit or told by the data, so no stage computes them
-FITTED = {"scale.wrong_constant", "blend.output_scaled", "blend.dropout_active", "mask.fully_masked_row", "mask.filled_with_positive"}
+FITTED = {
+    "scale.wrong_constant",
+    "blend.output_scaled",
+    "blend.dropout_active",
+    "mask.fully_masked_row",
+    "mask.filled_with_positive",
+}
 
 
 def projected(**settings):
@@ -30,7 +36,9 @@ def projected(**settings):
 
 def problems():
     """Problems that between them make every fault possible."""
-    small = problem_of(*(RANDOM.standard_normal((5, 5)) for _ in range(3)), causal=True, dtype=np.dtype(np.float32))
+    small = problem_of(
+        *(RANDOM.standard_normal((5, 5)) for _ in range(3)), causal=True, dtype=np.dtype(np.float32)
+    )
     allowed = RANDOM.random((2, 4, 9, 9)) > 0.4
     allowed[..., 0] = True
     return [
@@ -42,7 +50,11 @@ def problems():
         problem_of(Q, K[:, :2], V[:, :2, :, :7], key_keep=KEEP),
         problem_of(Q[:, :, :4], K, V, causal=True, rope=True, alibi=True),
         problem_of(Q[:, :, :4], K, V, causal=True, top_left=True, alibi=True),
-        problem_of(RANDOM.standard_normal((1, 1, 9, 8)), RANDOM.standard_normal((1, 1, 9, 8)), RANDOM.standard_normal((1, 1, 9, 9))),
+        problem_of(
+            RANDOM.standard_normal((1, 1, 9, 8)),
+            RANDOM.standard_normal((1, 1, 9, 8)),
+            RANDOM.standard_normal((1, 1, 9, 9)),
+        ),
         problem_of(Q, K, V, alibi=True),
         projected(causal=True),
         projected(),
@@ -66,14 +78,22 @@ def test_catalogue_and_choices_have_the_same_labels():
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.label)
 def test_catalogue_entry(fault):
     assert re.fullmatch(r"(score|scale|mask|softmax|blend|heads|projection)\.[a-z0-9_]+", fault.label)
-    assert fault.title and fault.faulty_line and fault.faulty_line != fault.right_line
+    assert fault.title
+    assert fault.faulty_line
+    assert fault.faulty_line != fault.right_line
     for line in (fault.faulty_line, fault.right_line):
         compile(line, fault.label, "exec")
     assert all(re.fullmatch(r"[\w.-]+/[\w.-]+#\d+", story) for story in fault.stories)
     assert fault_named(fault.label) is fault
 
 
-@pytest.mark.parametrize("label", sorted({c.label for cs in FAULTY.values() for c in cs} - {"softmax.no_max_subtraction", "score.fp16_overflow"}))
+@pytest.mark.parametrize(
+    "label",
+    sorted(
+        {c.label for cs in FAULTY.values() for c in cs}
+        - {"softmax.no_max_subtraction", "score.fp16_overflow"}
+    ),
+)
 def test_every_way_of_a_fault_changes_some_output(label):
     ways = [c for choices in FAULTY.values() for c in choices if c.label == label]
     for way in ways:
@@ -81,7 +101,9 @@ def test_every_way_of_a_fault_changes_some_output(label):
         for problem in PROBLEMS:
             if way.when(problem):
                 right, wrong = run(problem).output, run(problem, [way]).output
-                changed |= right.shape != wrong.shape or not np.allclose(right, wrong, atol=1e-9, equal_nan=True)
+                changed |= right.shape != wrong.shape or not np.allclose(
+                    right, wrong, atol=1e-9, equal_nan=True
+                )
         assert changed, way.name
 
 
@@ -113,7 +135,9 @@ def test_the_right_way_is_multi_head():
 
 def test_walk_finds_what_run_gives():
     problem = PROBLEMS[0]
-    chosen = {stage: [c for c in FAULTY[stage] if c.when(problem)][:2] for stage in ("scale", "causal", "blend")}
+    chosen = {
+        stage: [c for c in FAULTY[stage] if c.when(problem)][:2] for stage in ("scale", "causal", "blend")
+    }
     seen = dict(walk(problem, chosen, 2))
     assert len(seen) == 1 + 6 + 12  # none, each single one, each pair of different stages
     for combination, state in seen.items():
@@ -145,7 +169,8 @@ def test_jitter_is_as_large_as_it_says():
 )
 def test_live_faults_by_hand(label, expected):
     steps = faulty_attention(label, Q[0], K[0], V[0])
-    assert steps.output.shape == (4, 9, 12) and steps.weights.shape == (4, 9, 9)
+    assert steps.output.shape == (4, 9, 12)
+    assert steps.weights.shape == (4, 9, 9)
     np.testing.assert_allclose(steps.output, expected(Q[0] @ K[0].swapaxes(-1, -2), V[0]), rtol=1e-12)
 
 
@@ -162,7 +187,8 @@ def test_live_right_way_and_single_head():
 
 def test_faults_for_names_what_can_be_made():
     labels = {fault.label for fault in faults_for(problem_of(Q, K, V))}
-    assert "scale.missing" in labels and "mask.missing_causal" not in labels
+    assert "scale.missing" in labels
+    assert "mask.missing_causal" not in labels
     with pytest.raises(KeyError, match="cannot be made"):
         faulty_attention("mask.missing_causal", Q[0], K[0], V[0])
 

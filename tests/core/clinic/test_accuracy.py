@@ -29,7 +29,9 @@ def test_pairs_are_named():
 def test_precision_is_read_from_the_bits(name):
     values = rounder(name)(np.random.default_rng(0).standard_normal(200))
     assert roundoff_of(values) == ROUNDOFF[name]
-    assert roundoff_of(values.astype(np.float32).astype(np.float64)) == max(ROUNDOFF[name], ROUNDOFF["float32"])
+    assert roundoff_of(values.astype(np.float32).astype(np.float64)) == max(
+        ROUNDOFF[name], ROUNDOFF["float32"]
+    )
 
 
 def test_two_ways_of_rounding_to_bfloat16_agree():

@@ -21,7 +21,8 @@ def test_case(case):
     if case["expect"] == "correct":
         assert diagnosis.explanations == ()
     if case["expect"] == "undetermined":
-        assert diagnosis.explanations == () and diagnosis.not_tested
+        assert diagnosis.explanations == ()
+        assert diagnosis.not_tested
 
 
 def test_there_are_67():
@@ -32,7 +33,8 @@ def test_what_must_be_offered_together():
     """Dividing by d_k is scaling twice: both must be told."""
     for name in ("scale_by_dk_td", "scale_twice_opt"):
         labels = diagnose_files([HERE / "cases" / f"{name}.npz"]).labels
-        assert ["scale.by_d_k"] in labels and ["scale.twice"] in labels
+        assert ["scale.by_d_k"] in labels
+        assert ["scale.twice"] in labels
 
 
 @pytest.mark.parametrize(

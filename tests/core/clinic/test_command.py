@@ -17,7 +17,12 @@ CASES = Path(__file__).parent / "cases"
 
 @pytest.mark.parametrize(
     ("name", "status", "word"),
-    [("ok_gqa", 0, "CORRECT"), ("scale_missing_td", 1, "scale.missing"), ("amb_dk_one", 2, "d_k is 1"), ("bad_nan_in_k", 3, "k holds NaN")],
+    [
+        ("ok_gqa", 0, "CORRECT"),
+        ("scale_missing_td", 1, "scale.missing"),
+        ("amb_dk_one", 2, "d_k is 1"),
+        ("bad_nan_in_k", 3, "k holds NaN"),
+    ],
 )
 def test_exit_status(name, status, word, capsys):
     assert main([str(CASES / f"{name}.npz")]) == status
@@ -52,4 +57,6 @@ def test_as_a_process():
         [sys.executable, "-m", "core.clinic", str(CASES / "bad_truncated.npz")],
         cwd=ROOT, capture_output=True, text=True, timeout=60, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, check=False,
     )  # fmt: skip
-    assert run.returncode == 3 and "not a complete .npz" in run.stdout and run.stderr == ""
+    assert run.returncode == 3
+    assert "not a complete .npz" in run.stdout
+    assert run.stderr == ""

@@ -37,7 +37,8 @@ def verdict(**arrays):
 def test_right_whatever_is_left_unsaid():
     assert verdict(q=Q, k=K, v=V, out=attend()) == "correct"
     causal = diagnose(q=Q, k=K, v=V, out=attend(allowed=TRI))
-    assert causal.verdict == "correct" and "causal" in causal.notes
+    assert causal.verdict == "correct"
+    assert "causal" in causal.notes
 
 
 def test_right_with_heads_behind_time():
@@ -63,7 +64,9 @@ def test_mask_polarity_is_inferred_and_can_be_stated(polarity):
 
 @pytest.mark.parametrize("low", [-np.inf, -1e9, np.finfo(np.float32).min])
 def test_additive_masks(low):
-    assert verdict(q=Q, k=K, v=V, out=attend(allowed=TRI), mask=np.where(TRI, 0.0, low), **STATED) == "correct"
+    assert (
+        verdict(q=Q, k=K, v=V, out=attend(allowed=TRI), mask=np.where(TRI, 0.0, low), **STATED) == "correct"
+    )
 
 
 def test_a_general_additive_mask_is_a_bias():
@@ -99,7 +102,8 @@ def test_weights_alone():
 
 def test_weights_that_did_not_make_the_output():
     answer = diagnose(q=Q, k=K, v=V, out=attend(), weights=Q @ K.swapaxes(-1, -2), **STATED)
-    assert answer.verdict == "correct" and any("not the ones" in note for note in answer.notes)
+    assert answer.verdict == "correct"
+    assert any("not the ones" in note for note in answer.notes)
 
 
 def test_linear_layers_keep_the_transpose():
@@ -120,7 +124,9 @@ def test_linear_layers_keep_the_transpose():
 
 def test_noise_is_unexplained():
     answer = diagnose(q=Q, k=K, v=V, out=RANDOM.standard_normal(Q.shape), **STATED)
-    assert answer.verdict == "unexplained" and answer.explanations == () and answer.exit_code == 1
+    assert answer.verdict == "unexplained"
+    assert answer.explanations == ()
+    assert answer.exit_code == 1
 
 
 def test_a_fault_has_to_reproduce_every_number():
@@ -138,14 +144,16 @@ def test_the_same_tensor_thrice_cannot_tell_a_swap():
 def test_a_mask_that_hides_nothing_cannot_tell():
     keep = np.ones((B, T), dtype=bool)
     answer = diagnose(q=Q, k=K, v=V, out=attend(), key_keep=keep, **STATED)
-    assert answer.verdict == "undetermined" and any("hides nothing" in reason for reason in answer.not_tested)
+    assert answer.verdict == "undetermined"
+    assert any("hides nothing" in reason for reason in answer.not_tested)
 
 
 def test_coarser_arithmetic_inside_is_not_a_fault():
     """As on a GPU whose float32 products keep 10 bits."""
     rounded = [np.ldexp(np.rint(np.frexp(x)[0] * 2048) / 2048, np.frexp(x)[1]) for x in (Q, K, V)]
     answer = diagnose(q=Q, k=K, v=V, out=attend(*rounded).astype(np.float32), **STATED)
-    assert answer.verdict == "correct" and "coarser format" in answer.message
+    assert answer.verdict == "correct"
+    assert "coarser format" in answer.message
 
 
 def test_rows_with_nothing_allowed():
@@ -156,7 +164,8 @@ def test_rows_with_nothing_allowed():
     arrays = {"q": Q, "k": K, "v": V, "key_keep": keep}
     said = {"layout": "BHTD", "causal": True}
     answer = diagnose({**arrays, "out": out}, **said)
-    assert answer.labels == [["mask.fully_masked_row"]] and "not the maths" in answer.message
+    assert answer.labels == [["mask.fully_masked_row"]]
+    assert "not the maths" in answer.message
     zeros = np.where(allowed.any(-1, keepdims=True), out, 0.0)
     assert diagnose({**arrays, "out": zeros}, **said).verdict == "correct"
     mean = np.where(allowed.any(-1, keepdims=True), out, V.mean(-2, keepdims=True))
@@ -176,13 +185,15 @@ def test_padded_queries_may_hold_anything_usual():
 
 def test_a_scale_of_no_name_is_fitted():
     answer = diagnose(q=Q, k=K, v=V, out=attend(factor=0.7134), **STATED)
-    assert answer.labels == [["scale.wrong_constant"]] and answer.explanations[0].details == ("times 0.7134",)
+    assert answer.labels == [["scale.wrong_constant"]]
+    assert answer.explanations[0].details == ("times 0.7134",)
 
 
 def test_a_fill_of_no_name_is_fitted():
     out = soft(np.where(TRI, Q @ K.swapaxes(-1, -2) / D**0.5, -3.3)) @ V
     answer = diagnose(q=Q, k=K, v=V, out=out, layout="BHTD", causal=True)
-    assert answer.labels == [["mask.filled_with_small_negative"]] and answer.explanations[0].details == ("-3.3",)
+    assert answer.labels == [["mask.filled_with_small_negative"]]
+    assert answer.explanations[0].details == ("-3.3",)
 
 
 def test_a_factor_on_the_output_is_fitted():
@@ -216,7 +227,8 @@ def test_overflow_is_told_apart_from_a_wrong_step():
         out = soft(scores / D**0.5) @ V
     answer = diagnose(q=q, k=k, v=V.astype(np.float16), out=out.astype(np.float16), **STATED)
     assert answer.labels == [["score.fp16_overflow"]]
-    assert answer.explanations[0].number_format and "number format" in answer.message
+    assert answer.explanations[0].number_format
+    assert "number format" in answer.message
 
 
 def test_bfloat16_in_a_float32_file():
@@ -235,7 +247,9 @@ def test_bfloat16_in_a_float32_file():
 def test_json_has_the_promised_fields():
     answer = diagnose(q=Q, k=K, v=V, out=attend(factor=1.0), **STATED)
     found = json.loads(answer.as_json())
-    assert found["verdict"] == "fault" and found["message"] and found["not_tested"] == []
+    assert found["verdict"] == "fault"
+    assert found["message"]
+    assert found["not_tested"] == []
     assert {"faults", "step", "max_error", "page"} <= set(found["explanations"][0])
     assert found["explanations"][0]["faults"] == ["scale.missing"]
     assert found["explanations"][0]["step"] == found["explanations"][0]["page"] == "scale"
@@ -243,14 +257,24 @@ def test_json_has_the_promised_fields():
 
 def test_progress_is_told():
     seen = []
-    diagnose(q=Q, k=K, v=V, out=RANDOM.standard_normal(Q.shape), progress=lambda part, what: seen.append((part, what)), **STATED)
-    assert len(seen) > 10 and seen[-1] == (1.0, "done") and all(0 <= part <= 1 for part, _ in seen)
+    diagnose(
+        q=Q,
+        k=K,
+        v=V,
+        out=RANDOM.standard_normal(Q.shape),
+        progress=lambda part, what: seen.append((part, what)),
+        **STATED,
+    )
+    assert len(seen) > 10
+    assert seen[-1] == (1.0, "done")
+    assert all(0 <= part <= 1 for part, _ in seen)
 
 
 def test_large_input_is_sampled_and_says_so():
     q, k, v = (RANDOM.standard_normal((6, 8, 300, 8)).astype(np.float32) for _ in range(3))
     answer = diagnose(q=q, k=k, v=v, out=attend(q, k, v, factor=1.0), **STATED)
-    assert answer.labels == [["scale.missing"]] and "of 6 batch entries" in answer.sampled
+    assert answer.labels == [["scale.missing"]]
+    assert "of 6 batch entries" in answer.sampled
 
 
 def test_faults_that_mix_heads_are_found_in_middle_sized_input():
@@ -268,7 +292,10 @@ def test_faults_that_mix_heads_are_found_in_middle_sized_input():
         ({"q": Q, "k": K[..., :9], "v": V, "out": V}, "input.shape_mismatch"),
         ({"q": Q, "k": K, "v": V[:, :, :5], "out": V}, "input.shape_mismatch"),
         ({"q": Q, "k": K, "v": V, "out": V[..., :3]}, "input.shape_mismatch"),
-        ({"q": Q, "k": K[:, :2], "v": V[:, :2], "out": V, "meta": np.array('{"layout": "BHTD"}')}, "input.shape_mismatch"),
+        (
+            {"q": Q, "k": K[:, :2], "v": V[:, :2], "out": V, "meta": np.array('{"layout": "BHTD"}')},
+            "input.shape_mismatch",
+        ),
         ({"q": Q[0, 0, 0], "k": K, "v": V, "out": V}, "input.shape_mismatch"),
         ({"q": Q, "k": K, "v": V}, "input.missing_array"),
         ({"q": Q, "out": V}, "input.missing_array"),
@@ -280,7 +307,10 @@ def test_faults_that_mix_heads_are_found_in_middle_sized_input():
         ({"q": Q > 0, "k": K, "v": V, "out": V}, "input.wrong_dtype"),
         ({"q": np.array([["a"]]), "k": K, "v": V, "out": V}, "input.wrong_dtype"),
         ({"q": [[1, 2], [3]], "k": K, "v": V, "out": V}, "input.wrong_dtype"),
-        ({"q": np.zeros((0, 4)), "k": np.zeros((0, 4)), "v": np.zeros((0, 4)), "out": np.zeros((0, 4))}, "input.empty"),
+        (
+            {"q": np.zeros((0, 4)), "k": np.zeros((0, 4)), "v": np.zeros((0, 4)), "out": np.zeros((0, 4))},
+            "input.empty",
+        ),
         ({"q": Q, "k": K, "v": V, "out": V, "mask": np.ones((3, 5), bool)}, "input.shape_mismatch"),
         ({"q": Q, "k": K, "v": V, "out": V, "key_keep": np.ones((T,), bool)}, "input.shape_mismatch"),
         ({"q": Q, "k": K, "v": V, "out": V, "key_keep": np.full((B, T), 7)}, "input.wrong_dtype"),
@@ -292,10 +322,13 @@ def test_faults_that_mix_heads_are_found_in_middle_sized_input():
 )
 def test_bad_input(arrays, label):
     answer = diagnose(arrays)
-    assert answer.verdict == "bad_input" and answer.labels == [[label]] and answer.exit_code == 3
+    assert answer.verdict == "bad_input"
+    assert answer.labels == [[label]]
+    assert answer.exit_code == 3
     assert len(answer.message) > 10
 
 
 def test_both_shapes_are_named():
     message = diagnose(q=Q, k=K[..., :9], v=V, out=V).message
-    assert str(Q.shape) in message and str(K[..., :9].shape) in message
+    assert str(Q.shape) in message
+    assert str(K[..., :9].shape) in message

@@ -11,10 +11,15 @@ from benchmarks.clinic_fuzz import fuzz
 from core.clinic import diagnose, diagnose_uploads
 from core.clinic.report import EXIT_CODES
 
-NAMES = st.sampled_from(["q", "k", "v", "out", "mask", "key_keep", "weights", "meta", "__metadata__", "x", "\u202e", "../q"])
+NAMES = st.sampled_from(
+    ["q", "k", "v", "out", "mask", "key_keep", "weights", "meta", "__metadata__", "x", "\u202e", "../q"]
+)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES | st.sampled_from(["dtype", "shape", "data_offsets"]), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(NAMES | st.sampled_from(["dtype", "shape", "data_offsets"]), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 ENTRY = st.fixed_dictionaries(
@@ -28,7 +33,8 @@ ENTRY = st.fixed_dictionaries(
 
 def answered(file_name: str, data: bytes) -> None:
     answer = diagnose_uploads([(file_name, data)], max_faults=1)
-    assert answer.verdict in EXIT_CODES and answer.message.isprintable()
+    assert answer.verdict in EXIT_CODES
+    assert answer.message.isprintable()
     json.loads(answer.as_json())
 
 
@@ -38,7 +44,10 @@ def test_mutated_files():
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.sampled_from(["f.npz", "q.npy", "f.safetensors", "f.json", "q.csv", "f.pt", ""]), st.binary(max_size=200))
+@given(
+    st.sampled_from(["f.npz", "q.npy", "f.safetensors", "f.json", "q.csv", "f.pt", ""]),
+    st.binary(max_size=200),
+)
 def test_any_bytes_under_any_name(file_name, data):
     answer = diagnose_uploads([(file_name, data)], max_faults=1)
     assert answer.verdict == "bad_input"

@@ -46,10 +46,21 @@ def zipped(entries, compress=zipfile.ZIP_STORED) -> bytes:
 
 def safetensors(tensors, metadata=None) -> bytes:
     header, data = {}, b""
-    codes = {"float64": "F64", "float32": "F32", "float16": "F16", "bool": "BOOL", "int64": "I64", "uint16": "BF16"}
+    codes = {
+        "float64": "F64",
+        "float32": "F32",
+        "float16": "F16",
+        "bool": "BOOL",
+        "int64": "I64",
+        "uint16": "BF16",
+    }
     for name, array in tensors.items():
         raw = np.ascontiguousarray(array).tobytes()
-        header[name] = {"dtype": codes[array.dtype.name], "shape": list(array.shape), "data_offsets": [len(data), len(data) + len(raw)]}
+        header[name] = {
+            "dtype": codes[array.dtype.name],
+            "shape": list(array.shape),
+            "data_offsets": [len(data), len(data) + len(raw)],
+        }
         data += raw
     if metadata:
         header["__metadata__"] = metadata
@@ -63,7 +74,9 @@ def refused(name, data, label):
     assert caught.value.label == f"input.{label}", caught.value.message
     assert len(caught.value.message) > 15
     answer = diagnose_uploads([(name, data)])
-    assert answer.verdict == "bad_input" and answer.labels == [[f"input.{label}"]] and answer.message == caught.value.message
+    assert answer.verdict == "bad_input"
+    assert answer.labels == [[f"input.{label}"]]
+    assert answer.message == caught.value.message
     return caught.value.message
 
 
@@ -118,14 +131,21 @@ def test_bfloat16_bits():
 
 
 def test_json():
-    document = {**{name: array.tolist() for name, array in ARRAYS.items()}, "meta": {"causal": True}, "comment": "mine"}
+    document = {
+        **{name: array.tolist() for name, array in ARRAYS.items()},
+        "meta": {"causal": True},
+        "comment": "mine",
+    }
     found = load([("file.json", json.dumps(document).encode())])
     assert json.loads(str(found.pop("meta"))) == {"causal": True}
     same(found)
 
 
 def test_csv_a_file_an_array():
-    files = [(f"{n}.csv", "\n".join(",".join(map(repr, row)) for row in a.tolist()).encode()) for n, a in ARRAYS.items()]
+    files = [
+        (f"{n}.csv", "\n".join(",".join(map(repr, row)) for row in a.tolist()).encode())
+        for n, a in ARRAYS.items()
+    ]
     same(load(files))
 
 
@@ -167,8 +187,16 @@ def test_headers_that_claim_too_much():
     refused("q.npy", header_npy(huge % "-3, 4"), "malformed")
     refused("q.npy", header_npy(huge % ("1, " * 20)), "malformed")
     refused("q.npy", header_npy(huge % ("9" * 13)), "malformed")
-    refused("q.npy", header_npy("{'descr': '<c16', 'fortran_order': False, 'shape': (1,), }", bytes(16)), "wrong_dtype")
-    refused("q.npy", header_npy("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }", bytes(8)), "wrong_dtype")
+    refused(
+        "q.npy",
+        header_npy("{'descr': '<c16', 'fortran_order': False, 'shape': (1,), }", bytes(16)),
+        "wrong_dtype",
+    )
+    refused(
+        "q.npy",
+        header_npy("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }", bytes(8)),
+        "wrong_dtype",
+    )
     refused("q.npy", header_npy("__import__('os').abort()"), "malformed")
     refused("q.npy", header_npy(" " * 60000), "malformed")
     refused("q.npy", b"\x93NUMPY\x02\x00" + struct.pack("<I", 2**31) + b"x", "malformed")
@@ -229,7 +257,8 @@ def test_hostile_names_are_not_followed_and_print_safely():
     arrays = zipped([("../../etc/q.npy", npy(ARRAYS["q"])), ("\x1b[31m\u202ek.npy", npy(ARRAYS["k"]))])
     assert diagnose_uploads([("file.npz", arrays)]).verdict == "bad_input"
     message = refused("q\x1b[31m\u202e<script>.exe", b"x", "unknown_type")
-    assert message.isascii() and "\x1b" not in message
+    assert message.isascii()
+    assert "\x1b" not in message
 
 
 @pytest.mark.parametrize(
