@@ -24,7 +24,7 @@ def named(diagnosis: Diagnosis, labels: Sequence[str]) -> bool:
     return diagnosis.verdict == "fault" and any(set(found) == set(labels) for found in diagnosis.labels)
 
 
-def seeded(*parts: object) -> np.random.Generator:
+def _seeded(*parts: object) -> np.random.Generator:
     return np.random.default_rng(zlib.crc32(repr(parts).encode()))
 
 
@@ -32,18 +32,18 @@ def kind_result(label: str, count: int) -> tuple[int, Counter[str], float]:
     """-> how many were named, what the others were taken for, the seconds of the slowest."""
     right, others, slowest = 0, Counter(), 0.0
     for index in range(count):
-        made = sample(seeded(label, index), (label,))
+        made = sample(_seeded(label, index), (label,))
         begin = time.perf_counter()
         diagnosis = diagnose(made.fields())
         slowest = max(slowest, time.perf_counter() - begin)
         if named(diagnosis, (label,)):
             right += 1
         else:
-            others[describe(made, diagnosis)] += 1
+            others[_describe(made, diagnosis)] += 1
     return right, others, slowest
 
 
-def describe(made: Sample, diagnosis: Diagnosis) -> str:
+def _describe(made: Sample, diagnosis: Diagnosis) -> str:
     config = made.config
     found = "+".join(diagnosis.labels[0]) if diagnosis.labels else diagnosis.verdict
     inside = " inside" if config and config.inside else ""
@@ -54,12 +54,13 @@ def correct_result(count: int) -> tuple[Counter[str], list[str]]:
     """-> the verdicts on right code, and each accusation in words."""
     verdicts, accusations = Counter(), []
     for index in range(count):
-        made = correct_sample(seeded("correct", index))
+        made = correct_sample(_seeded("correct", index))
         diagnosis = diagnose(made.fields())
         verdicts[diagnosis.verdict] += 1
         if diagnosis.verdict not in ("correct", "undetermined"):
             accusations.append(
-                f"#{index} {made.style!r} {made.config} {made.meta} -> {diagnosis.verdict} {diagnosis.labels} {diagnosis.message}"
+                f"#{index} {made.style!r} {made.config} {made.meta} -> {diagnosis.verdict} "
+                f"{diagnosis.labels} {diagnosis.message}"
             )
     return verdicts, accusations
 
@@ -79,22 +80,23 @@ PAIR_PARTS = (
 )
 
 
-def random_pair(rng: np.random.Generator) -> tuple[str, str]:
+def _random_pair(rng: np.random.Generator) -> tuple[str, str]:
     first, second = rng.choice(len(PAIR_PARTS), size=2, replace=False)
     return str(rng.choice(PAIR_PARTS[first])), str(rng.choice(PAIR_PARTS[second]))
 
 
 def pair_result(count: int) -> tuple[int, Counter[str]]:
+    """-> how many pairs were named, and what the others were taken for."""
     right, others = 0, Counter()
     for index in range(count):
-        rng = seeded("pair", index)
-        pair = random_pair(rng)
+        rng = _seeded("pair", index)
+        pair = _random_pair(rng)
         made = pair_sample(rng, pair)
         diagnosis = diagnose(made.fields())
         if named(diagnosis, pair):
             right += 1
         else:
-            others[f"{'+'.join(pair)} -> {describe(made, diagnosis)}"] += 1
+            others[f"{'+'.join(pair)} -> {_describe(made, diagnosis)}"] += 1
     return right, others
 
 
@@ -108,6 +110,7 @@ def pair_sample(rng: np.random.Generator, pair: tuple[str, str]) -> Sample:
 
 
 def main() -> None:
+    """Print the table, the worst kinds first."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--per-kind", type=int, default=200)
     options.add_argument("--correct", type=int, default=2000)

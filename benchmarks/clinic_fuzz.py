@@ -41,9 +41,41 @@ NUMBERS = (
     2**64 - 1,
 )
 HEADER_WORDS = (
-    "'|O'", "'<f8'", "'<f2'", "'<c16'", "'<U999999'", "'>i4'", "'|V2'", "'|b1'", "[('a', '<f8')]", "True", "False", "None", "()",
-    "(-1,)", "(0, 5)", "(99999999999,)", "(1000000, 1000000)", "(3, 4)", "(3,)", "(3, 4, 1)", "'shape'", "'descr'", "{", "}", "\\x00", "__import__",
-)  # fmt: skip
+    "'|O'",
+    "'<f8'",
+    "'<f2'",
+    "'<c16'",
+    "'<U999999'",
+    "'>i4'",
+    "'|V2'",
+    "'|b1'",
+    "[('a', '<f8')]",
+    "True",
+    "False",
+    "None",
+    "()",
+    "(-1,)",
+    "(0, 5)",
+    "(99999999999,)",
+    "(1000000, 1000000)",
+    "(3, 4)",
+    "(3,)",
+    "(3, 4, 1)",
+    "'shape'",
+    "'descr'",
+    "{",
+    "}",
+    "\\x00",
+    "__import__",
+)
+
+
+def _untouched(_header: dict) -> None:
+    pass
+
+
+def _unheard(_line: str) -> None:
+    pass
 
 
 def valid_files(random: np.random.Generator) -> list[tuple[str, bytes]]:
@@ -65,21 +97,25 @@ def valid_files(random: np.random.Generator) -> list[tuple[str, bytes]]:
     one = io.BytesIO()
     np.save(one, arrays["q"])
     return [
-        ("file.npz", saved(np.savez, whole)), ("file.npz", saved(np.savez_compressed, whole)), ("q.npy", one.getvalue()),
-        ("file.safetensors", safetensors(arrays, meta)), ("file.json", json.dumps(text).encode()), ("all.csv", "\n".join(rows).encode()),
-    ]  # fmt: skip
+        ("file.npz", _saved(np.savez, whole)),
+        ("file.npz", _saved(np.savez_compressed, whole)),
+        ("q.npy", one.getvalue()),
+        ("file.safetensors", _safetensors(arrays, meta)),
+        ("file.json", json.dumps(text).encode()),
+        ("all.csv", "\n".join(rows).encode()),
+    ]
 
 
-def saved(save: Callable, arrays: dict[str, np.ndarray]) -> bytes:
+def _saved(save: Callable, arrays: dict[str, np.ndarray]) -> bytes:
     file = io.BytesIO()
     save(file, **arrays)
     return file.getvalue()
 
 
-def safetensors(
+def _safetensors(
     arrays: dict[str, np.ndarray],
     meta: dict[str, object],
-    change: Callable[[dict], None] = lambda header: None,
+    change: Callable[[dict], None] = _untouched,
 ) -> bytes:
     codes = {"float16": "F16", "float32": "F32", "float64": "F64", "bool": "BOOL"}
     header: dict[str, object] = {"__metadata__": {"meta": json.dumps(meta)}}
@@ -100,18 +136,18 @@ def safetensors(
 # --- damage ----------------------------------------------------------------------------------------------
 
 
-def cut(data: bytes, random) -> bytes:
+def _cut(data: bytes, random: np.random.Generator) -> bytes:
     return data[: random.integers(0, len(data))]
 
 
-def change_bytes(data: bytes, random) -> bytes:
+def _change_bytes(data: bytes, random: np.random.Generator) -> bytes:
     changed = bytearray(data)
     for _ in range(random.integers(1, 9)):
         changed[random.integers(len(changed))] = random.integers(256)
     return bytes(changed)
 
 
-def write_number(data: bytes, random) -> bytes:
+def write_number(data: bytes, random: np.random.Generator) -> bytes:
     """A telling number over 2, 4 or 8 bytes somewhere: lengths, offsets, counts."""
     width = int(random.choice([2, 4, 8]))
     place = int(random.integers(0, max(1, len(data) - width)))
@@ -119,30 +155,30 @@ def write_number(data: bytes, random) -> bytes:
     return data[:place] + number.to_bytes(width, "little") + data[place + width :]
 
 
-def remove_piece(data: bytes, random) -> bytes:
+def _remove_piece(data: bytes, random: np.random.Generator) -> bytes:
     begin, end = sorted(random.integers(0, len(data) + 1, 2))
     return data[:begin] + data[end:]
 
 
-def double_piece(data: bytes, random) -> bytes:
+def _double_piece(data: bytes, random: np.random.Generator) -> bytes:
     begin, end = sorted(random.integers(0, len(data) + 1, 2))
     return data[:end] + data[begin:end] + data[end:]
 
 
-def header_word(data: bytes, random) -> bytes:
+def header_word(data: bytes, random: np.random.Generator) -> bytes:
     """Another word in the header of an array."""
     start = data.find(b"{'descr'")
     if start < 0:
-        return change_bytes(data, random)
+        return _change_bytes(data, random)
     place = start + int(random.integers(0, 70))
     word = HEADER_WORDS[random.integers(len(HEADER_WORDS))].encode()
     return data[:place] + word + data[place + len(word) * int(random.integers(0, 2)) :]
 
 
-DAMAGE = (cut, change_bytes, write_number, remove_piece, double_piece, header_word)
+DAMAGE = (_cut, _change_bytes, write_number, _remove_piece, _double_piece, header_word)
 
 
-def lying_npy(random) -> bytes:
+def lying_npy(random: np.random.Generator) -> bytes:
     """A .npy whose header claims something else than it holds."""
     descr, order = HEADER_WORDS[random.integers(9)], HEADER_WORDS[9 + random.integers(3)]
     sizes = ", ".join(str(NUMBERS[i]) for i in random.integers(0, len(NUMBERS), random.integers(0, 12)))
@@ -153,7 +189,7 @@ def lying_npy(random) -> bytes:
     return b"\x93NUMPY" + bytes([version, 0]) + packed + text + bytes(int(random.integers(0, 200)))
 
 
-def lying_file(random) -> tuple[str, bytes]:
+def lying_file(random: np.random.Generator) -> tuple[str, bytes]:
     """A well-formed container round something that is not."""
     kind = random.integers(4)
     if kind == 0:
@@ -162,14 +198,14 @@ def lying_file(random) -> tuple[str, bytes]:
         names = random.choice(
             ["q.npy", "k.npy", "../v.npy", "out", "q", "meta.npy", "\u202ek.npy", "a" * 300, "x/../q.npy"], 4
         )
-        return "file.npz", zipped([(str(name), lying_npy(random)) for name in dict.fromkeys(names)], random)
+        return "file.npz", _zipped([(str(name), lying_npy(random)) for name in dict.fromkeys(names)], random)
     if kind == 2:
         arrays = {name: np.zeros((3, 4), np.float32) for name in ("q", "k", "v", "out")}
-        return "file.safetensors", safetensors(arrays, {}, lambda header: lie(header, random))
-    return "file.json", json.dumps({name: nested(random, 0) for name in ("q", "k", "v", "out")}).encode()
+        return "file.safetensors", _safetensors(arrays, {}, lambda header: _lie(header, random))
+    return "file.json", json.dumps({name: _nested(random, 0) for name in ("q", "k", "v", "out")}).encode()
 
 
-def zipped(entries: list[tuple[str, bytes]], random) -> bytes:
+def _zipped(entries: list[tuple[str, bytes]], random: np.random.Generator) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(
         file,
@@ -182,21 +218,21 @@ def zipped(entries: list[tuple[str, bytes]], random) -> bytes:
     return file.getvalue()
 
 
-def lie(header: dict, random) -> None:
+def _lie(header: dict, random: np.random.Generator) -> None:
     entry = header[str(random.choice(["q", "k", "v", "out"]))]
     key = str(random.choice(["dtype", "shape", "data_offsets"]))
     numbers = [NUMBERS[i] for i in random.integers(0, len(NUMBERS), random.integers(0, 10))]
     entry[key] = [numbers, "F64", None, {}, "x", -1, [[1]], ["3", 4]][random.integers(8)]
 
 
-def nested(random, depth: int) -> object:
+def _nested(random: np.random.Generator, depth: int) -> object:
     kind = random.integers(8)
     if kind < 3 and depth < 6:
-        return [nested(random, depth + 1) for _ in range(random.integers(0, 4))]
+        return [_nested(random, depth + 1) for _ in range(random.integers(0, 4))]
     return [1, 0.5, None, "x", True, 10**400, {"a": 1}, float("nan")][kind]
 
 
-def damaged(random) -> tuple[str, bytes]:
+def damaged(random: np.random.Generator) -> tuple[str, bytes]:
     """One malformed file."""
     if random.random() < 0.3:
         return lying_file(random)
@@ -212,26 +248,29 @@ def damaged(random) -> tuple[str, bytes]:
 # --- watch ------------------------------------------------------------------------------------------------
 
 
-def memory() -> int:
+def _memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def fuzz(count: int, seed: int = 0, tell: Callable[[str], None] = lambda line: None) -> Counter[str]:
+def fuzz(count: int, seed: int = 0, tell: Callable[[str], None] = _unheard) -> Counter[str]:
     """Until `count` malformed files were answered -> how many answers of each kind."""
     answers: Counter[str] = Counter()
-    number, before = 0, memory()
+    number, before = 0, _memory()
     while answers["bad_input"] < count:
         name, data = damaged(np.random.default_rng([seed, number]))
         begin = time.process_time()
         answer = diagnose_uploads([(name, data)], max_faults=1)
         seconds = time.process_time() - begin
-        if seconds > SECONDS or memory() - before > EXTRA_MEMORY:
+        if seconds > SECONDS or _memory() - before > EXTRA_MEMORY:
             raise AssertionError(
-                f"file {number} of seed {seed} took {seconds:.1f} s, memory grew by {(memory() - before) / 2**20:.0f} MiB"
+                f"file {number} of seed {seed} took {seconds:.1f} s, memory grew by "
+                f"{(_memory() - before) / 2**20:.0f} MiB"
             )
         answers[answer.verdict] += 1
         if answer.verdict == "bad_input":
-            assert answer.message.isprintable() and len(answer.message) < 1000, repr(answer.message)
+            message = answer.message
+            assert message.isprintable(), repr(message)
+            assert len(message) < 1000, message
             answers[answer.labels[0][0]] += 1
         number += 1
         if number % 2000 == 0:
@@ -240,13 +279,14 @@ def fuzz(count: int, seed: int = 0, tell: Callable[[str], None] = lambda line: N
 
 
 def main() -> None:
+    """Run it and print how many answers there were of each kind."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--files", type=int, default=20_000)
     options.add_argument("--seed", type=int, default=0)
     chosen = options.parse_args()
     answers = fuzz(chosen.files, chosen.seed, lambda line: print(line, flush=True))
     print(dict(answers.most_common()))
-    print(f"largest memory of the process: {memory() / 2**20:.0f} MiB")
+    print(f"largest memory of the process: {_memory() / 2**20:.0f} MiB")
 
 
 if __name__ == "__main__":

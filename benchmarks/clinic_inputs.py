@@ -7,7 +7,7 @@ code that it does not share.
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,14 +36,16 @@ class Config:
 
 @dataclass
 class Sample:
+    """An input for the clinic, and what is wrong with it."""
+
     arrays: dict[str, np.ndarray]
     meta: dict[str, object]
-    labels: tuple[str, ...] = ()
-    config: Config | None = None
+    labels: tuple[str, ...]
+    config: Config
     style: str = ""
-    extra: dict[str, object] = field(default_factory=dict)
 
     def fields(self) -> dict[str, np.ndarray]:
+        """The arrays with the beliefs as meta, as in a file."""
         return {**self.arrays, "meta": np.array(json.dumps(self.meta))}
 
 
@@ -68,7 +70,7 @@ def to_bfloat16(x: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(x), np.ldexp(np.rint(mantissa * 256), exponent - 8), x)
 
 
-def softmax(z: np.ndarray, axis=-1) -> np.ndarray:
+def _softmax(z: np.ndarray, axis: int | tuple[int, ...] = -1) -> np.ndarray:
     e = np.exp(z - z.max(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
 
@@ -86,7 +88,7 @@ def turn(x: np.ndarray, first: int = 0, sign: float = 1.0, pairs: str = "half") 
     return out
 
 
-def slopes(c: Config) -> np.ndarray:
+def _slopes(c: Config) -> np.ndarray:
     return np.array([2 ** (-8 * (i + 1) / c.heads) for i in range(c.heads)])[:, None, None]
 
 
@@ -95,7 +97,7 @@ def relative(c: Config) -> np.ndarray:
     return np.arange(c.n_k)[None] - (np.arange(c.n_q) + c.n_k - c.n_q)[:, None]
 
 
-def cut_heads(x: np.ndarray, heads: int, how: str = "right") -> np.ndarray:
+def _cut_heads(x: np.ndarray, heads: int, how: str = "right") -> np.ndarray:
     b, t, width = x.shape
     if how == "reshape":
         return x.reshape(b, heads, t, width // heads)
@@ -104,7 +106,7 @@ def cut_heads(x: np.ndarray, heads: int, how: str = "right") -> np.ndarray:
     return np.stack(np.split(x, heads, axis=-1), axis=1)
 
 
-def join_heads(x: np.ndarray, how: str = "right") -> np.ndarray:
+def _join_heads(x: np.ndarray, how: str = "right") -> np.ndarray:
     if how == "reshape":
         return x.reshape(x.shape[0], x.shape[2], -1)
     if how == "interleaved":
@@ -112,7 +114,7 @@ def join_heads(x: np.ndarray, how: str = "right") -> np.ndarray:
     return np.concatenate(list(np.moveaxis(x, 1, 0)), axis=-1)
 
 
-def score_step(q: np.ndarray, k: np.ndarray, fault: str) -> np.ndarray:
+def _score_step(q: np.ndarray, k: np.ndarray, fault: str) -> np.ndarray:
     if fault == "score.qk_swapped":
         q, k = k, q
     if fault == "score.k_not_transposed":
@@ -135,24 +137,40 @@ def score_step(q: np.ndarray, k: np.ndarray, fault: str) -> np.ndarray:
     return s
 
 
-def scale_step(s: np.ndarray, c: Config, fault: str) -> np.ndarray:
+def _scale_step(s: np.ndarray, c: Config, fault: str) -> np.ndarray:
     d, d_model = c.d_k, c.d_k * c.heads
     factors = {
-        "scale.missing": 1, "scale.by_d_k": d, "scale.twice": d, "scale.three_times": d**1.5, "scale.multiplied": d**-0.5,
-        "scale.multiplied_by_d_k": 1 / d, "scale.by_sqrt_d_model": d_model**0.5, "scale.by_d_model": d_model,
-        "scale.by_sqrt_seq": c.n_k**0.5, "scale.by_seq": c.n_k, "scale.by_sqrt_heads": c.heads**0.5, "scale.by_heads": c.heads,
-        "scale.by_sqrt_batch": c.batch**0.5, "scale.by_sqrt_d_v": c.d_v**0.5, "scale.quarter_root": d**0.25,
-        "scale.by_d_k_squared": d**2, "scale.precedence": d / 2, "scale.by_sqrt_half_d_k": (d / 2) ** 0.5,
-        "scale.by_sqrt_twice_d_k": (2 * d) ** 0.5, "scale.by_log_d_k": np.log(d), "scale.wrong_constant": 3.7,
-        "scale.after_softmax": 1, "softmax.base_two": d**0.5 / np.log(2),
-    }  # fmt: skip
+        "scale.missing": 1,
+        "scale.by_d_k": d,
+        "scale.twice": d,
+        "scale.three_times": d**1.5,
+        "scale.multiplied": d**-0.5,
+        "scale.multiplied_by_d_k": 1 / d,
+        "scale.by_sqrt_d_model": d_model**0.5,
+        "scale.by_d_model": d_model,
+        "scale.by_sqrt_seq": c.n_k**0.5,
+        "scale.by_seq": c.n_k,
+        "scale.by_sqrt_heads": c.heads**0.5,
+        "scale.by_heads": c.heads,
+        "scale.by_sqrt_batch": c.batch**0.5,
+        "scale.by_sqrt_d_v": c.d_v**0.5,
+        "scale.quarter_root": d**0.25,
+        "scale.by_d_k_squared": d**2,
+        "scale.precedence": d / 2,
+        "scale.by_sqrt_half_d_k": (d / 2) ** 0.5,
+        "scale.by_sqrt_twice_d_k": (2 * d) ** 0.5,
+        "scale.by_log_d_k": np.log(d),
+        "scale.wrong_constant": 3.7,
+        "scale.after_softmax": 1,
+        "softmax.base_two": d**0.5 / np.log(2),
+    }
     return s / factors.get(fault, d**0.5)
 
 
-def bias_step(z: np.ndarray, c: Config, fault: str) -> np.ndarray:
+def _bias_step(z: np.ndarray, c: Config, fault: str) -> np.ndarray:
     if not c.alibi or fault == "score.alibi_missing":
         return z
-    bias = slopes(c) * relative(c)
+    bias = _slopes(c) * relative(c)
     if fault == "score.alibi_sign":
         return z - bias
     if fault == "score.bias_scaled":
@@ -162,10 +180,13 @@ def bias_step(z: np.ndarray, c: Config, fault: str) -> np.ndarray:
     return z + bias
 
 
-def hidden_by_causal(c: Config, fault: str) -> np.ndarray:
+def _hidden_by_causal(c: Config, fault: str) -> np.ndarray:
     shift = {
-        "mask.strict_lower": -1, "mask.peeks_one_ahead": 1, "mask.causal_shifted": 2, "mask.causal_top_left": c.n_q - c.n_k,
-    }.get(fault, 0)  # fmt: skip
+        "mask.strict_lower": -1,
+        "mask.peeks_one_ahead": 1,
+        "mask.causal_shifted": 2,
+        "mask.causal_top_left": c.n_q - c.n_k,
+    }.get(fault, 0)
     hidden = relative(c) > shift
     if fault == "mask.upper_triangle":
         return relative(c) < 0
@@ -173,7 +194,7 @@ def hidden_by_causal(c: Config, fault: str) -> np.ndarray:
     return hidden if wanted and fault != "mask.missing_causal" else np.zeros_like(hidden)
 
 
-def hidden_by_padding(c: Config, keep: np.ndarray | None, fault: str) -> np.ndarray:
+def _hidden_by_padding(c: Config, keep: np.ndarray | None, fault: str) -> np.ndarray:
     if keep is None or fault == "mask.missing_padding":
         return np.zeros((c.batch, 1, 1, c.n_k), bool)
     if fault == "mask.padding_on_query_axis":
@@ -196,7 +217,7 @@ def mask_step(
     z: np.ndarray, c: Config, keep: np.ndarray | None, fault: str, fill: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """Scores with hidden ones filled, and which are hidden."""
-    causal, pad = hidden_by_causal(c, fault), hidden_by_padding(c, keep, fault)
+    causal, pad = _hidden_by_causal(c, fault), _hidden_by_padding(c, keep, fault)
     hidden = (causal & pad) if fault == "mask.combined_with_or" else (causal | pad)
     hidden = np.broadcast_to(hidden, z.shape)
     if fault == "mask.inverted":
@@ -219,12 +240,15 @@ def mask_step(
     return np.where(hidden, fills.get(fill, -np.inf), z), hidden
 
 
-def softmax_step(z: np.ndarray, fault: str, number_format: str) -> np.ndarray:
+def _softmax_step(z: np.ndarray, fault: str, number_format: str) -> np.ndarray:
     axes = {
-        "softmax.axis_query": -2, "softmax.axis_heads": 1, "softmax.axis_batch": 0, "softmax.flattened": (-2, -1),
-    }  # fmt: skip
+        "softmax.axis_query": -2,
+        "softmax.axis_heads": 1,
+        "softmax.axis_batch": 0,
+        "softmax.flattened": (-2, -1),
+    }
     if fault in axes:
-        return softmax(z, axes[fault])
+        return _softmax(z, axes[fault])
     shown = np.where(np.isneginf(z), 0, z)
     exps = np.exp(z - z.max(-1, keepdims=True))
     if fault == "softmax.no_max_subtraction":
@@ -234,11 +258,11 @@ def softmax_step(z: np.ndarray, fault: str, number_format: str) -> np.ndarray:
         "softmax.missing": lambda: shown,
         "softmax.sum_of_scores": lambda: shown / shown.sum(-1, keepdims=True),
         "softmax.not_normalised": lambda: np.exp(z),
-        "softmax.twice": lambda: softmax(softmax(z)),
+        "softmax.twice": lambda: _softmax(_softmax(z)),
         "softmax.sigmoid": lambda: 1 / (1 + np.exp(-z)),
         "softmax.relu": lambda: np.where(z > 0, z, 0),
         "softmax.hard": lambda: (z == z.max(-1, keepdims=True)).astype(float),
-        "softmax.negated": lambda: softmax(np.where(np.isneginf(z), z, -z)),
+        "softmax.negated": lambda: _softmax(np.where(np.isneginf(z), z, -z)),
         "softmax.plus_one": lambda: np.exp(z) / (1 + np.exp(z).sum(-1, keepdims=True)),
         "softmax.sum_over_queries": lambda: exps / exps.sum(-2, keepdims=True),
         "softmax.no_keepdims": lambda: exps / np.swapaxes(exps.sum(-1, keepdims=True), -1, -2),
@@ -246,7 +270,9 @@ def softmax_step(z: np.ndarray, fault: str, number_format: str) -> np.ndarray:
     return others[fault]() if fault in others else exps / exps.sum(-1, keepdims=True)
 
 
-def weights_step(w: np.ndarray, hidden: np.ndarray, c: Config, fault: str, style: str, rng) -> np.ndarray:
+def _weights_step(
+    w: np.ndarray, hidden: np.ndarray, c: Config, fault: str, style: str, rng: np.random.Generator
+) -> np.ndarray:
     if fault == "mask.after_softmax" or style == "renormalised":
         w = np.where(hidden, 0, w)
     if style == "renormalised":
@@ -263,7 +289,7 @@ def weights_step(w: np.ndarray, hidden: np.ndarray, c: Config, fault: str, style
     return w
 
 
-def blend_step(w: np.ndarray, q, k, v, fault: str) -> np.ndarray:
+def _blend_step(w: np.ndarray, q: np.ndarray, k: np.ndarray, v: np.ndarray, fault: str) -> np.ndarray:
     out = np.einsum("bhij,bhjd->bhid", w, v)
     others: dict[str, Callable[[], np.ndarray]] = {
         "blend.weights_transposed": lambda: np.einsum("bhji,bhjd->bhid", w, v),
@@ -286,7 +312,7 @@ def blend_step(w: np.ndarray, q, k, v, fault: str) -> np.ndarray:
     return others[fault]() if fault in others else out
 
 
-def repeat_groups(x: np.ndarray, c: Config, fault: str) -> np.ndarray:
+def _repeat_groups(x: np.ndarray, c: Config, fault: str) -> np.ndarray:
     per_group = c.heads // c.kv_heads
     if per_group == 1 and fault != "heads.gqa_averaged":
         return x
@@ -299,17 +325,17 @@ def repeat_groups(x: np.ndarray, c: Config, fault: str) -> np.ndarray:
     return np.stack([x[:, i // per_group] for i in range(c.heads)], axis=1)
 
 
-def positions_step(q, k, v, c: Config, fault: str):
+def _positions_step(
+    q: np.ndarray, k: np.ndarray, v: np.ndarray, c: Config, fault: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if fault == "score.rope_not_wanted":
         return turn(q, c.n_k - c.n_q), turn(k), v
     if not c.rope or fault == "score.rope_missing":
         return q, k, v
-    how = {
-        "sign": -1.0 if fault == "score.rope_sign" else 1.0,
-        "pairs": "next" if fault == "score.rope_interleaved" else "half",
-    }
+    sign = -1.0 if fault == "score.rope_sign" else 1.0
+    pairs = "next" if fault == "score.rope_interleaved" else "half"
     first = 0 if fault == "score.rope_offset_missing" else c.n_k - c.n_q
-    turned_q, turned_k = turn(q, first, **how), turn(k, **how)
+    turned_q, turned_k = turn(q, first, sign, pairs), turn(k, 0, sign, pairs)
     if fault == "score.rope_on_one_side":
         return turned_q, k, v
     if fault == "score.rope_twice":
@@ -318,7 +344,14 @@ def positions_step(q, k, v, c: Config, fault: str):
 
 
 def attend(
-    q, k, v, c: Config, keep, faults: tuple[str, ...], style: str, rng
+    q: np.ndarray,
+    k: np.ndarray,
+    v: np.ndarray,
+    c: Config,
+    keep: np.ndarray | None,
+    faults: tuple[str, ...],
+    style: str,
+    rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
     """(B, h, T, d) arrays -> output and weights of one implementation, rounded after every step."""
     r = rounder("float64" if c.inside else c.number_format)
@@ -327,20 +360,20 @@ def attend(
         return next((f for f in faults if f.split(".")[0] in steps), "")
 
     with np.errstate(all="ignore"):
-        q, k, v = positions_step(q, k, v, c, of("score"))
-        k, v = repeat_groups(k, c, of("heads")), repeat_groups(v, c, of("heads"))
+        q, k, v = _positions_step(q, k, v, c, of("score"))
+        k, v = _repeat_groups(k, c, of("heads")), _repeat_groups(v, c, of("heads"))
         swap = {"heads.attends_over_heads": (1, 2), "heads.batch_first": (0, 2)}.get(of("heads"))
         if swap:
             q, k, v = (np.swapaxes(x, *swap) for x in (q, k, v))
         if style == "prescaled":
-            z = r(score_step(r(q / np.sqrt(c.d_k)), k, of("score")))
+            z = r(_score_step(r(q / np.sqrt(c.d_k)), k, of("score")))
         elif style == "quarter roots":
-            z = r(score_step(r(q * c.d_k**-0.25), r(k * c.d_k**-0.25), of("score")))
+            z = r(_score_step(r(q * c.d_k**-0.25), r(k * c.d_k**-0.25), of("score")))
         else:
             z = r(
-                scale_step(r(score_step(q, k, of("score") or of("heads"))), c, of("scale") or of("softmax"))
+                _scale_step(r(_score_step(q, k, of("score") or of("heads"))), c, of("scale") or of("softmax"))
             )
-        z = r(bias_step(z, c, of("score"))) if not swap else z
+        z = r(_bias_step(z, c, of("score"))) if not swap else z
         if swap:
             hidden = np.zeros(z.shape, bool)
         else:
@@ -348,9 +381,9 @@ def attend(
                 z, c, keep, "mask.after_softmax" if style == "renormalised" else of("mask"), style
             )
             z = z if style in ("finfo.min", "added", "-1e9") else r(z)
-        w = r(softmax_step(z, of("softmax"), c.number_format))
-        w = r(weights_step(w, hidden, c, of("mask", "scale") or of("softmax", "heads", "blend"), style, rng))
-        out = blend_step(w, q, k, v, of("blend"))
+        w = r(_softmax_step(z, of("softmax"), c.number_format))
+        w = r(_weights_step(w, hidden, c, of("mask", "scale") or of("softmax", "heads", "blend"), style, rng))
+        out = _blend_step(w, q, k, v, of("blend"))
         if swap:
             out = np.swapaxes(out, *swap)
     return out, w
@@ -359,9 +392,20 @@ def attend(
 # --- random inputs ---------------------------------------------------------------------------------------
 
 #: faults that need an X layout, a causal mask and so on to exist
-NEEDS_PROJECTION = {"heads.split_without_transpose", "heads.merge_without_transpose", "projection.wo_missing", "projection.wo_transposed",
-                    "projection.w_transposed", "projection.missing", "projection.one_matrix_for_all", "projection.wo_twice",
-                    "heads.split_interleaved", "heads.merge_interleaved", "heads.not_split", "projection.bias_missing"}  # fmt: skip
+NEEDS_PROJECTION = {
+    "heads.split_without_transpose",
+    "heads.merge_without_transpose",
+    "projection.wo_missing",
+    "projection.wo_transposed",
+    "projection.w_transposed",
+    "projection.missing",
+    "projection.one_matrix_for_all",
+    "projection.wo_twice",
+    "heads.split_interleaved",
+    "heads.merge_interleaved",
+    "heads.not_split",
+    "projection.bias_missing",
+}
 NEEDS_CAUSAL = {
     "mask.missing_causal",
     "mask.strict_lower",
@@ -377,19 +421,45 @@ NEEDS_PADDING = {
     "mask.padding_wrong_entry",
     "mask.padding_off_by_one",
 }
-NEEDS_MASK = {"mask.inverted", "mask.filled_with_zero", "mask.filled_with_one", "mask.filled_with_small_negative", "mask.positive_fill",
-              "mask.zero_one_added", "mask.after_softmax"}  # fmt: skip
-NEEDS_SQUARE = {"score.qk_swapped", "score.same_tensor_twice", "blend.weights_transposed", "blend.q_used_as_v", "blend.returns_v",
-                "heads.attends_over_heads", "heads.batch_first", "mask.padding_on_query_axis", "softmax.no_keepdims",
-                "blend.residual_added", "blend.residual_subtracted"}  # fmt: skip
+NEEDS_MASK = {
+    "mask.inverted",
+    "mask.filled_with_zero",
+    "mask.filled_with_one",
+    "mask.filled_with_small_negative",
+    "mask.positive_fill",
+    "mask.zero_one_added",
+    "mask.after_softmax",
+}
+NEEDS_SQUARE = {
+    "score.qk_swapped",
+    "score.same_tensor_twice",
+    "blend.weights_transposed",
+    "blend.q_used_as_v",
+    "blend.returns_v",
+    "heads.attends_over_heads",
+    "heads.batch_first",
+    "mask.padding_on_query_axis",
+    "softmax.no_keepdims",
+    "blend.residual_added",
+    "blend.residual_subtracted",
+}
 NEEDS_EQUAL_WIDTHS = {
     "blend.k_used_as_v",
     "blend.q_used_as_v",
     "blend.residual_added",
     "blend.residual_subtracted",
 }
-NEEDS_HEADS = {"scale.by_sqrt_d_model", "scale.by_d_model", "scale.by_sqrt_heads", "scale.by_heads", "heads.attends_over_heads",
-               "heads.weights_averaged", "heads.scores_summed", "softmax.axis_heads", "blend.v_wrong_head"}  # fmt: skip
+NEEDS_HEADS = {
+    "scale.by_sqrt_d_model",
+    "scale.by_d_model",
+    "scale.by_sqrt_heads",
+    "scale.by_heads",
+    "heads.attends_over_heads",
+    "heads.weights_averaged",
+    "heads.scores_summed",
+    "softmax.axis_heads",
+    "blend.v_wrong_head",
+}
 NEEDS_BATCH = {
     "scale.by_sqrt_batch",
     "softmax.axis_batch",
@@ -403,24 +473,85 @@ FINE_ONLY = {
     "scale.wrong_constant",
 }  # drown in half precision, or need float32's range
 
-FAULT_KINDS = tuple(sorted(
-    NEEDS_PROJECTION | NEEDS_CAUSAL | NEEDS_PADDING | NEEDS_MASK | NEEDS_SQUARE | NEEDS_EQUAL_WIDTHS | NEEDS_HEADS | NEEDS_BATCH
-    | FINE_ONLY | {
-        "mask.combined_with_or", "mask.causal_not_wanted", "mask.fully_masked_row", "score.k_not_transposed", "score.negated", "score.normalised",
-        "score.distance", "score.absolute", "score.fp16_overflow", "score.rope_missing", "score.rope_interleaved", "score.rope_sign",
-        "score.rope_on_one_side", "score.rope_offset_missing", "score.rope_twice", "score.rope_on_values", "score.rope_not_wanted",
-        "score.alibi_sign", "score.alibi_missing", "score.alibi_slopes", "score.bias_scaled",
-        "scale.missing", "scale.by_d_k", "scale.twice", "scale.three_times", "scale.multiplied", "scale.multiplied_by_d_k",
-        "scale.by_sqrt_seq", "scale.by_seq", "scale.by_sqrt_d_v", "scale.quarter_root", "scale.by_d_k_squared", "scale.precedence",
-        "scale.by_sqrt_half_d_k", "scale.by_sqrt_twice_d_k", "scale.by_log_d_k", "scale.wrong_constant", "scale.after_softmax",
-        "softmax.axis_query", "softmax.flattened", "softmax.missing", "softmax.sum_of_scores", "softmax.not_normalised", "softmax.twice",
-        "softmax.sigmoid", "softmax.relu", "softmax.hard", "softmax.negated", "softmax.plus_one", "softmax.sum_over_queries", "softmax.base_two",
-        "softmax.weights_squared",
-        "blend.dropout_active", "blend.mean_of_v", "blend.sum_of_v", "blend.v_reversed", "blend.v_shifted", "blend.negated",
-        "blend.divided_by_n_keys", "blend.output_scaled", "blend.v_transposed",
-        "heads.gqa_tiled", "heads.gqa_first_head_only", "heads.gqa_averaged",
-    }
-))  # fmt: skip
+FAULT_KINDS = tuple(
+    sorted(
+        NEEDS_PROJECTION
+        | NEEDS_CAUSAL
+        | NEEDS_PADDING
+        | NEEDS_MASK
+        | NEEDS_SQUARE
+        | NEEDS_EQUAL_WIDTHS
+        | NEEDS_HEADS
+        | NEEDS_BATCH
+        | FINE_ONLY
+        | {
+            "mask.combined_with_or",
+            "mask.causal_not_wanted",
+            "mask.fully_masked_row",
+            "score.k_not_transposed",
+            "score.negated",
+            "score.normalised",
+            "score.distance",
+            "score.absolute",
+            "score.fp16_overflow",
+            "score.rope_missing",
+            "score.rope_interleaved",
+            "score.rope_sign",
+            "score.rope_on_one_side",
+            "score.rope_offset_missing",
+            "score.rope_twice",
+            "score.rope_on_values",
+            "score.rope_not_wanted",
+            "score.alibi_sign",
+            "score.alibi_missing",
+            "score.alibi_slopes",
+            "score.bias_scaled",
+            "scale.missing",
+            "scale.by_d_k",
+            "scale.twice",
+            "scale.three_times",
+            "scale.multiplied",
+            "scale.multiplied_by_d_k",
+            "scale.by_sqrt_seq",
+            "scale.by_seq",
+            "scale.by_sqrt_d_v",
+            "scale.quarter_root",
+            "scale.by_d_k_squared",
+            "scale.precedence",
+            "scale.by_sqrt_half_d_k",
+            "scale.by_sqrt_twice_d_k",
+            "scale.by_log_d_k",
+            "scale.wrong_constant",
+            "scale.after_softmax",
+            "softmax.axis_query",
+            "softmax.flattened",
+            "softmax.missing",
+            "softmax.sum_of_scores",
+            "softmax.not_normalised",
+            "softmax.twice",
+            "softmax.sigmoid",
+            "softmax.relu",
+            "softmax.hard",
+            "softmax.negated",
+            "softmax.plus_one",
+            "softmax.sum_over_queries",
+            "softmax.base_two",
+            "softmax.weights_squared",
+            "blend.dropout_active",
+            "blend.mean_of_v",
+            "blend.sum_of_v",
+            "blend.v_reversed",
+            "blend.v_shifted",
+            "blend.negated",
+            "blend.divided_by_n_keys",
+            "blend.output_scaled",
+            "blend.v_transposed",
+            "heads.gqa_tiled",
+            "heads.gqa_first_head_only",
+            "heads.gqa_averaged",
+        }
+    )
+)
 
 FORMATS = ("float64", "float32", "float16", "bfloat16")
 
@@ -543,16 +674,22 @@ def sample(rng: np.random.Generator, faults: tuple[str, ...] = (), style: str = 
 
 
 def make(c: Config, rng: np.random.Generator, faults: tuple[str, ...] = (), style: str = "") -> Sample:
+    """One input made by code with these faults, in this setting."""
     keep = key_mask(c, rng, dead="mask.fully_masked_row" in faults) if c.padding else None
     used = tuple(f for f in faults if f != "mask.fully_masked_row")
     if c.projected:
-        arrays, weights = projected(c, rng, keep, used, style)
+        arrays, weights = _projected(c, rng, keep, used, style)
     else:
-        arrays, weights = headed(c, rng, keep, used, style)
+        arrays, weights = _headed(c, rng, keep, used, style)
     meta = {
-        "layout": c.layout, "causal": c.causal, "num_heads": c.heads, "num_kv_heads": c.kv_heads,
-        "has_padding": c.padding, "rope": c.rope, "alibi": c.alibi,
-    }  # fmt: skip
+        "layout": c.layout,
+        "causal": c.causal,
+        "num_heads": c.heads,
+        "num_kv_heads": c.kv_heads,
+        "has_padding": c.padding,
+        "rope": c.rope,
+        "alibi": c.alibi,
+    }
     if keep is not None:
         arrays["key_keep"] = keep
     if weights is not None and rng.random() < 0.3 and not c.projected and not faults:
@@ -567,26 +704,30 @@ def stored(x: np.ndarray, c: Config, rng: np.random.Generator) -> np.ndarray:
         return x.astype(own if rng.random() < 0.8 else "float64")
 
 
-def headed(c: Config, rng, keep, faults, style):
+def _headed(
+    c: Config, rng: np.random.Generator, keep: np.ndarray | None, faults: tuple[str, ...], style: str
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
     r = rounder(c.number_format)
     q = r(rng.standard_normal((c.batch, c.heads, c.n_q, c.d_k)) * c.size)
     k = r(rng.standard_normal((c.batch, c.kv_heads, c.n_k, c.d_k)) * (1.0 if c.size < 100 else 40.0))
     v = r(rng.standard_normal((c.batch, c.kv_heads, c.n_k, c.d_v)))
     out, weights = attend(q, k, v, c, keep, faults, style, rng)
-    laid = {name: lay_out(x, c.layout) for name, x in (("q", q), ("k", k), ("v", v), ("out", r(out)))}
+    laid = {name: _lay_out(x, c.layout) for name, x in (("q", q), ("k", k), ("v", v), ("out", r(out)))}
     return {name: stored(x, c, rng) for name, x in laid.items()}, weights
 
 
-def lay_out(x: np.ndarray, layout: str) -> np.ndarray:
+def _lay_out(x: np.ndarray, layout: str) -> np.ndarray:
     if layout == "BTHD":
         return np.swapaxes(x, 1, 2)
     if layout in ("BTD", "TBD"):
-        joined = join_heads(x)
+        joined = _join_heads(x)
         return np.swapaxes(joined, 0, 1) if layout == "TBD" else joined
     return x
 
 
-def projected(c: Config, rng, keep, faults, style):
+def _projected(
+    c: Config, rng: np.random.Generator, keep: np.ndarray | None, faults: tuple[str, ...], style: str
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
     r = rounder(c.number_format)
     rr = rounder("float64" if c.inside else c.number_format)
     width = c.heads * c.d_k
@@ -608,14 +749,12 @@ def projected(c: Config, rng, keep, faults, style):
         fault, "right"
     )
     heads = 1 if fault == "heads.not_split" else c.heads
-    inner = Config(
-        **{**c.__dict__, "heads": heads, "kv_heads": heads, "d_k": width // heads, "d_v": width // heads}
-    )
-    out, weights = attend(*(cut_heads(a, heads, how) for a in flat), inner, keep, faults, style, rng)
+    inner = replace(c, heads=heads, kv_heads=heads, d_k=width // heads, d_v=width // heads)
+    out, weights = attend(*(_cut_heads(a, heads, how) for a in flat), inner, keep, faults, style, rng)
     how = {"heads.merge_without_transpose": "reshape", "heads.merge_interleaved": "interleaved"}.get(
         fault, "right"
     )
-    joined = rr(join_heads(out, how))
+    joined = rr(_join_heads(out, how))
     if fault != "projection.wo_missing":
         joined = joined @ used["wo"] + (b.get("bo", 0))
     if fault == "projection.wo_twice":

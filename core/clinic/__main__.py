@@ -8,11 +8,11 @@ import sys
 from collections.abc import Sequence
 
 from core.clinic import diagnose_files
+from core.clinic.beliefs import LAYOUTS
 from core.clinic.limits import LIMITS
-from core.clinic.readings import LAYOUTS
 
 
-def parser() -> argparse.ArgumentParser:
+def _parser() -> argparse.ArgumentParser:
     description, _, rest = (__doc__ or "").partition("\n\n")
     made = argparse.ArgumentParser(
         prog="python -m core.clinic", description=description, epilog=f"{rest} {LIMITS}"
@@ -56,7 +56,8 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = vars(parser().parse_args(arguments))
+    """Run the command -> its exit status."""
+    options = vars(_parser().parse_args(arguments))
     files, as_json = options.pop("files"), options.pop("json")
     diagnosis = diagnose_files(files, **options)
     print(diagnosis.as_json() if as_json else diagnosis.as_text())

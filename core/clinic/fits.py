@@ -19,23 +19,28 @@ FILLS = np.array([-200.0, -60.0, -30.0, -15.0, -8.0, -4.0, -2.0, -0.5, 0.5, 2.0,
 
 
 def scale_by(factor: float) -> Choice:
+    """The scores times `factor`."""
     return Choice(
-        "scale", lambda p, s: {"scaled": s.scores * factor}, "scale.wrong_constant", f"times {factor:.6g}"
+        "scale", lambda _, s: {"scaled": s.scores * factor}, "scale.wrong_constant", f"times {factor:.6g}"
     )
 
 
 def fill_with(value: float) -> Choice:
+    """Hidden scores replaced by `value`."""
     label = "mask.filled_with_small_negative" if value < 0 else "mask.filled_with_positive"
-    return Choice("fill", lambda p, s: hide(s, value), label, f"{value:.6g}")
+    return Choice("fill", lambda _, s: hide(s, value), label, f"{value:.6g}")
 
 
 def add_outside(value: float) -> Choice:
+    """`value` added to hidden scores."""
     label = "mask.filled_with_small_negative" if value < 0 else "mask.filled_with_positive"
-    return Choice("fill", lambda p, s: hide(s, s.scaled + value), label, f"{value:.6g} added")
+    return Choice("fill", lambda _, s: hide(s, s.scaled + value), label, f"{value:.6g} added")
 
 
 def times_output(factor: float) -> Choice:
-    def multiplied(p: Problem, s: State) -> dict:
+    """The output times `factor`."""
+
+    def multiplied(_: Problem, s: State) -> dict:
         return {"heads_out": factor * (s.weights @ s.v)}
 
     return Choice("blend", multiplied, "blend.output_scaled", f"times {factor:.6g}")
@@ -65,7 +70,8 @@ def fitted_number(
     def residual(number: float) -> np.ndarray | None:
         state = run(problem, [maker(float(number))])
         parts = [target.residual(state) for target in targets]
-        return None if any(part is None for part in parts) else np.concatenate([p.ravel() for p in parts])
+        fitting = [part.ravel() for part in parts if part is not None]
+        return np.concatenate(fitting) if len(fitting) == len(parts) else None
 
     def distance(number: float) -> float:
         found = residual(number)
@@ -106,15 +112,19 @@ def dropout_choices(problem: Problem, targets: Sequence[Target]) -> Iterator[Cho
     for pattern in filter(None, found):
         kept, factor = pattern
         yield Choice(
-            "weights", lambda p, s, kept=kept, factor=factor: {"weights": np.where(kept, factor * s.weights, 0.0)},
-            "blend.dropout_active", f"p = {1 - 1 / factor:.2f}",
-        )  # fmt: skip
+            "weights",
+            lambda _, s, kept=kept, factor=factor: {"weights": np.where(kept, factor * s.weights, 0.0)},
+            "blend.dropout_active",
+            f"p = {1 - 1 / factor:.2f}",
+        )
     if "output" in by_name and (pattern := pattern_of(by_name["output"], right.output)):
         kept, factor = pattern
         yield Choice(
-            "output", lambda p, s: {"output": np.where(kept, factor * right.output, 0.0)},
-            "blend.dropout_active", f"on the output, p = {1 - 1 / factor:.2f}",
-        )  # fmt: skip
+            "output",
+            lambda _p, _s: {"output": np.where(kept, factor * right.output, 0.0)},
+            "blend.dropout_active",
+            f"on the output, p = {1 - 1 / factor:.2f}",
+        )
 
 
 def pattern_in_output(problem: Problem, right: State, out: np.ndarray) -> tuple[np.ndarray, float] | None:
@@ -128,12 +138,8 @@ def pattern_in_output(problem: Problem, right: State, out: np.ndarray) -> tuple[
         return None
     inverse = np.linalg.pinv(right.v)
     estimate = right.weights + (heads_out - right.weights @ right.v) @ inverse
-    best = None
-    for rate in RATES:
-        kept, factor, error = flipped(estimate, right, heads_out, 1 / (1 - rate))
-        if best is None or error < best[2]:
-            best = kept, factor, error
-    kept, factor, error = best
+    tried = [flipped(estimate, right, heads_out, 1 / (1 - rate)) for rate in RATES]
+    kept, factor, error = min(tried, key=lambda found: found[2])
     close = error <= 0.05 * float(np.sqrt(np.mean(heads_out**2)))
     return (kept, factor) if close and 1.001 < factor < 20 and not kept.all() else None
 

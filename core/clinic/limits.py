@@ -11,5 +11,6 @@ MAX_AXES = 8
 
 LIMITS = (
     f"Files up to {MAX_FILE_BYTES // 2**20} MiB in all, {MAX_ARRAY_NUMBERS:,} numbers in one array, "
-    f"{MAX_TOTAL_NUMBERS:,} in all arrays, {MAX_ENTRIES} arrays; .json and .csv up to {MAX_TEXT_BYTES // 2**20} MiB."
+    f"{MAX_TOTAL_NUMBERS:,} in all arrays, {MAX_ENTRIES} arrays; .json and .csv up to "
+    f"{MAX_TEXT_BYTES // 2**20} MiB."
 )

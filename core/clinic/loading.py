@@ -48,7 +48,7 @@ def arrays_in(file_name: str, data: bytes) -> Iterator[tuple[str, np.ndarray]]:
     if ending == ".npz":
         return read_npz(data)
     if ending == ".npy":
-        return iter([(stem, read_whole_npy(data, stem))])
+        return iter([(stem, _read_whole_npy(data, stem))])
     if ending == ".safetensors":
         return read_safetensors(data)
     if ending == ".json":
@@ -58,12 +58,13 @@ def arrays_in(file_name: str, data: bytes) -> Iterator[tuple[str, np.ndarray]]:
     if ending in (".pt", ".pth", ".bin", ".pkl", ".pickle", ".ckpt"):
         raise InputError(
             "pickled",
-            f"{shown(name)} may hold pickled objects, which are never loaded. Save with np.savez or safetensors",
+            f"{shown(name)} may hold pickled objects, which are never loaded. Save with np.savez "
+            "or safetensors",
         )
     raise InputError("unknown_type", f"{shown(name)} is not one of {', '.join(ENDINGS)}")
 
 
-def read_whole_npy(data: bytes, stem: str) -> np.ndarray:
+def _read_whole_npy(data: bytes, stem: str) -> np.ndarray:
     if data[:4] == b"PK\x03\x04" and data[:6] != MAGIC:
         raise InputError("malformed", f"{shown(stem)} is an archive: name it .npz")
     return read_npy(io.BytesIO(data), stem)

@@ -9,13 +9,13 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import IO
 
 import numpy as np
 
 from core.clinic import limits
 from core.clinic.errors import InputError
-from core.clinic.readings import field_of
+from core.clinic.names import field_of
 
 MAGIC = b"\x93NUMPY"
 HEADER = re.compile(
@@ -25,9 +25,19 @@ HEADER = re.compile(
 )
 DESCR = re.compile(r"[<>|=]?(?:b1|[iu][1248]|f[248]|V2|[US]\d{1,6})")
 BROKEN_ZIP = (
-    zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, EOFError, NotImplementedError,
-    RuntimeError, ValueError, OverflowError, OSError, KeyError, IndexError,
-)  # fmt: skip
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    OverflowError,
+    OSError,
+    KeyError,
+    IndexError,
+)
 
 
 def shown(name: str) -> str:
@@ -70,7 +80,8 @@ def known_entries(entries: list[zipfile.ZipInfo]) -> list[tuple[str, zipfile.Zip
     if any(entry.filename.endswith(".pkl") for entry in entries):
         raise InputError(
             "pickled",
-            "this looks like a PyTorch file: it holds pickled objects, which are never loaded. Save with np.savez",
+            "this looks like a PyTorch file: it holds pickled objects, which are never loaded. "
+            "Save with np.savez",
         )
     found: dict[str, zipfile.ZipInfo] = {}
     for entry in entries:
@@ -81,7 +92,7 @@ def known_entries(entries: list[zipfile.ZipInfo]) -> list[tuple[str, zipfile.Zip
             raise InputError("duplicate_array", f"the archive has two entries called {shown(entry.filename)}")
         found[name] = entry
     for entry in found.values():
-        check_entry(entry)
+        _check_entry(entry)
     claimed = sum(entry.file_size for entry in found.values())
     if claimed > 8 * limits.MAX_TOTAL_NUMBERS:
         raise InputError(
@@ -91,7 +102,7 @@ def known_entries(entries: list[zipfile.ZipInfo]) -> list[tuple[str, zipfile.Zip
     return list(found.items())
 
 
-def check_entry(entry: zipfile.ZipInfo) -> None:
+def _check_entry(entry: zipfile.ZipInfo) -> None:
     name = shown(entry.filename)
     if entry.flag_bits & 0x1:
         raise InputError("malformed", f"the entry {name} is encrypted")
@@ -100,27 +111,28 @@ def check_entry(entry: zipfile.ZipInfo) -> None:
     if entry.file_size > 8 * limits.MAX_ARRAY_NUMBERS + limits.MAX_HEADER_BYTES:
         raise InputError(
             "too_large",
-            f"the entry {name} claims {entry.file_size:,} bytes, the limit is {limits.MAX_ARRAY_NUMBERS:,} numbers",
+            f"the entry {name} claims {entry.file_size:,} bytes, the limit is "
+            f"{limits.MAX_ARRAY_NUMBERS:,} numbers",
         )
 
 
-def read_npy(stream: BinaryIO, name: str) -> np.ndarray:
+def read_npy(stream: IO[bytes], name: str) -> np.ndarray:
     """One .npy: the header, then exactly as many bytes as it claims."""
-    descr, fortran, shape = read_header(stream, name)
-    dtype = dtype_of(descr, name)
+    descr, fortran, shape = _read_header(stream, name)
+    dtype = _dtype_of(descr, name)
     count = check_shape(shape, name)
     if dtype.itemsize * count > 8 * limits.MAX_ARRAY_NUMBERS:
         raise InputError(
             "too_large", f"{shown(name)} claims {dtype.itemsize * count:,} bytes, more than the limit"
         )
-    data = read_exactly(stream, dtype.itemsize * count, name)
+    data = _read_exactly(stream, dtype.itemsize * count, name)
     flat = np.frombuffer(data, dtype=dtype)
     if dtype.kind == "V":
         flat = from_bfloat16(flat.view(np.uint16))
     return flat.reshape(shape, order="F" if fortran else "C")
 
 
-def read_header(stream: BinaryIO, name: str) -> tuple[str, bool, tuple[int, ...]]:
+def _read_header(stream: IO[bytes], name: str) -> tuple[str, bool, tuple[int, ...]]:
     start = stream.read(8)
     if start[:6] != MAGIC or len(start) < 8:
         raise InputError("malformed", f"{shown(name)} is not a .npy array: its first bytes are not NumPy's")
@@ -139,16 +151,18 @@ def read_header(stream: BinaryIO, name: str) -> tuple[str, bool, tuple[int, ...]
     if len(sizes) > limits.MAX_AXES or any(len(size) > 12 or not size.isdigit() for size in sizes):
         raise InputError(
             "malformed",
-            f"the header of {shown(name)} claims a shape that no array here can have: ({found['shape'][:60]})",
+            f"the header of {shown(name)} claims a shape that no array here can have: "
+            f"({found['shape'][:60]})",
         )
     return found["descr"].strip("'"), found["fortran"] == "True", tuple(int(size) for size in sizes)
 
 
-def dtype_of(descr: str, name: str) -> np.dtype:
+def _dtype_of(descr: str, name: str) -> np.dtype:
     if "O" in descr:
         raise InputError(
             "pickled",
-            f"{shown(name)} holds Python objects (a pickle), which are never loaded. Save numbers: np.asarray(x, dtype=float)",
+            f"{shown(name)} holds Python objects (a pickle), which are never loaded. Save "
+            "numbers: np.asarray(x, dtype=float)",
         )
     if not DESCR.fullmatch(descr):
         raise InputError(
@@ -165,12 +179,13 @@ def check_shape(shape: tuple[int, ...], name: str) -> int:
     if max((count, *shape)) > limits.MAX_ARRAY_NUMBERS:
         raise InputError(
             "too_large",
-            f"{shown(name)} claims the shape {shape}: the limit is {limits.MAX_ARRAY_NUMBERS:,} numbers in one array",
+            f"{shown(name)} claims the shape {shape}: the limit is {limits.MAX_ARRAY_NUMBERS:,} "
+            "numbers in one array",
         )
     return count
 
 
-def read_exactly(stream: BinaryIO, n_bytes: int, name: str) -> bytes:
+def _read_exactly(stream: IO[bytes], n_bytes: int, name: str) -> bytes:
     data = stream.read(n_bytes + 1)
     if len(data) != n_bytes:
         found = "more" if len(data) > n_bytes else f"only {len(data):,}"

@@ -54,10 +54,10 @@ class Target:
 
     def residual(self, state: State) -> np.ndarray | None:
         """prediction - array where finite; None if the shapes or the places of NaN and inf differ."""
-        return difference(getattr(state, self.name), self.array)
+        return _difference(getattr(state, self.name), self.array)
 
 
-def difference(prediction: np.ndarray, array: np.ndarray) -> np.ndarray | None:
+def _difference(prediction: np.ndarray, array: np.ndarray) -> np.ndarray | None:
     if prediction.shape != array.shape:
         return None
     with np.errstate(invalid="ignore"):
@@ -77,23 +77,24 @@ def relative_error(state: State, targets: Sequence[Target]) -> float:
         residual = target.residual(state)
         if residual is None:
             return np.inf
-        worst = max(worst, rms(residual) / (size(target.array) or 1.0))
+        worst = max(worst, _rms(residual) / (size(target.array) or 1.0))
     return worst
 
 
 def largest_error(state: State, targets: Sequence[Target]) -> float:
+    """The largest residual of all targets; inf if one cannot fit."""
     residuals = [target.residual(state) for target in targets]
     return max(float(np.abs(r).max(initial=0.0)) if r is not None else np.inf for r in residuals)
 
 
-def rms(values: np.ndarray) -> float:
+def _rms(values: np.ndarray) -> float:
     flat = values.ravel()
     return float(np.sqrt(flat @ flat / max(flat.size, 1)))
 
 
 def size(array: np.ndarray) -> float:
     """Root mean square of the finite entries."""
-    return rms(np.where(np.isfinite(array), array, 0.0))
+    return _rms(np.where(np.isfinite(array), array, 0.0))
 
 
 def implied_roundoff(
@@ -110,10 +111,10 @@ def implied_roundoff(
 
 
 def _implied(prediction: np.ndarray, noisy: np.ndarray, array: np.ndarray) -> float:
-    residual = difference(prediction, array)
+    residual = _difference(prediction, array)
     if residual is None:
         return np.inf
-    noise = difference(noisy, prediction)
+    noise = _difference(noisy, prediction)
     if noise is None:  # the noise itself tipped a value over into inf: judge by the value's size alone
         noise = np.zeros_like(residual)
     shown = np.where(np.isfinite(prediction), prediction, 0.0)
@@ -121,7 +122,7 @@ def _implied(prediction: np.ndarray, noisy: np.ndarray, array: np.ndarray) -> fl
     row = np.mean(noise**2, axis=-1, keepdims=True)
     sigma = np.sqrt(row + (PROBE * shown) ** 2 / 3 + floor**2)
     ratio = residual / sigma
-    return PROBE * max(rms(ratio), float(np.abs(ratio).max(initial=0.0)) / 6)
+    return PROBE * max(_rms(ratio), float(np.abs(ratio).max(initial=0.0)) / 6)
 
 
 def allowance(problem: Problem, roundoff: float) -> float:

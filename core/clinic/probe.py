@@ -4,6 +4,7 @@ import io
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -50,8 +51,12 @@ def probe(
     if padding:
         arrays["key_keep"] = np.arange(N_K) < np.array([[N_K - 3], [N_K]])
     meta = {
-        "layout": "BHTD", "causal": causal, "num_heads": n_heads, "num_kv_heads": n_kv_heads, "has_padding": padding,
-    }  # fmt: skip
+        "layout": "BHTD",
+        "causal": causal,
+        "num_heads": n_heads,
+        "num_kv_heads": n_kv_heads,
+        "has_padding": padding,
+    }
     name = ", ".join(
         [
             dtype,
@@ -64,8 +69,8 @@ def probe(
     return Probe(name, arrays, meta)
 
 
-def probe_npz(**settings: object) -> bytes:
-    """A probe as the bytes of an .npz: run your attention on q, k, v, add its output as `out`, bring it back."""
+def probe_npz(**settings: Any) -> bytes:
+    """A probe as the bytes of an .npz. Run your attention on its q, k, v, add `out`, bring it back."""
     made = probe(**settings)
     file = io.BytesIO()
     np.savez(file, **made.arrays, meta=np.array(json.dumps(made.meta)))
@@ -83,7 +88,7 @@ def assert_attention(
     dtypes: tuple[str, ...] = ("float64", "float32"),
     convert: Callable[[np.ndarray], object] = lambda array: array,
     layout: str = "BHTD",
-    **beliefs: object,
+    **beliefs: Any,
 ) -> None:
     """Fail with the diagnosis unless function(q, k, v) is scaled dot-product attention.
 
@@ -94,8 +99,8 @@ def assert_attention(
     large enough that exp overflows without the maximum subtracted. `beliefs` are more keywords of
     diagnose(): scale, causal_alignment, ...
     """
-    for made in probes(causal, padding, n_heads, n_kv_heads, square_only, dtypes):
-        arrays = laid_out(made.arrays, layout)
+    for made in _probes(causal, padding, n_heads, n_kv_heads, square_only, dtypes):
+        arrays = _laid_out(made.arrays, layout)
         given = {name: convert(array) for name, array in arrays.items()}
         output = function(*given.values())
         meta = {**made.meta, "layout": layout}
@@ -104,8 +109,20 @@ def assert_attention(
             raise AssertionError(f"on {made.name}:\n{answer.as_text()}")
 
 
-def probes(causal, padding, n_heads, n_kv_heads, square_only, dtypes) -> list[Probe]:
-    common = {"causal": causal, "padding": padding, "n_heads": n_heads, "n_kv_heads": n_kv_heads}
+def _probes(
+    causal: bool,
+    padding: bool,
+    n_heads: int,
+    n_kv_heads: int | None,
+    square_only: bool,
+    dtypes: tuple[str, ...],
+) -> list[Probe]:
+    common: dict[str, Any] = {
+        "causal": causal,
+        "padding": padding,
+        "n_heads": n_heads,
+        "n_kv_heads": n_kv_heads,
+    }
     made = [probe(dtype=dtype, **common) for dtype in dtypes]
     if not square_only:
         made.append(probe(dtype=dtypes[0], square=False, seed=1, **common))
@@ -114,7 +131,7 @@ def probes(causal, padding, n_heads, n_kv_heads, square_only, dtypes) -> list[Pr
     return made
 
 
-def laid_out(arrays: dict[str, np.ndarray], layout: str) -> dict[str, np.ndarray]:
+def _laid_out(arrays: dict[str, np.ndarray], layout: str) -> dict[str, np.ndarray]:
     if layout == "BHTD":
         return arrays
     if layout != "BTHD":

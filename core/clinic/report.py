@@ -21,9 +21,11 @@ class Explanation:
 
     @property
     def steps(self) -> tuple[str, ...]:
+        """The step of each fault."""
         return tuple(label.split(".")[0] for label in self.faults)
 
     def as_dict(self) -> dict[str, object]:
+        """Plain values, as in the JSON."""
         return {
             "faults": list(self.faults),
             "step": ", ".join(dict.fromkeys(self.steps)),
@@ -53,13 +55,16 @@ class Diagnosis:
 
     @property
     def exit_code(self) -> int:
+        """What the command exits with."""
         return EXIT_CODES[self.verdict]
 
     @property
     def labels(self) -> list[list[str]]:
+        """The faults of each explanation."""
         return [list(explanation.faults) for explanation in self.explanations]
 
     def as_dict(self) -> dict[str, object]:
+        """Plain values, as in the JSON."""
         return {
             "verdict": self.verdict,
             "explanations": [explanation.as_dict() for explanation in self.explanations],
@@ -71,6 +76,7 @@ class Diagnosis:
         }
 
     def as_json(self) -> str:
+        """The answer as JSON text."""
         return json.dumps(self.as_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
     def as_text(self) -> str:
@@ -91,6 +97,7 @@ class Diagnosis:
         return "\n".join(lines)
 
     def __str__(self) -> str:
+        """As `as_text`, so that printing a diagnosis shows it."""
         return self.as_text()
 
 

@@ -46,7 +46,8 @@ def part_of(problem: Problem, targets: Sequence[Target], max_scores: int) -> Par
         for t in targets
     )
     sentence = (
-        f"Large input: {n_entries} of {problem.batch} batch entries and {small.n_heads} of {problem.n_heads} heads "
+        f"Large input: {n_entries} of {problem.batch} batch entries and {small.n_heads} of "
+        f"{problem.n_heads} heads "
         "were examined; faults that mix the entries or heads left out were not tried."
     )
     return Part(small, cut, False, sentence)

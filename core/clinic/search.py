@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from core.faults.problem import Problem
 
 FAR = 0.3  # a relative error above this is no rounding of any number format
 Progress = Callable[[float, str], None]
+Choices = dict[str, list[Choice]]  # by stage
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,15 +35,21 @@ class Candidate:
 
     @property
     def faults(self) -> tuple[Choice, ...]:
+        """The choices that are faults, without the conventions."""
         return tuple(choice for choice in self.choices if not choice.free)
 
     @property
     def labels(self) -> tuple[str, ...]:
+        """The labels of its faults."""
         return tuple(str(choice.label) for choice in self.faults)
 
     @property
     def conventions(self) -> tuple[str, ...]:
+        """The conventions that it assumes, in words."""
         return tuple(choice.variant for choice in self.choices if choice.free)
+
+
+FAR_OFF = Candidate((), np.inf, np.inf, "")  # stands for a computation that is far from the file
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,14 +65,15 @@ class Search:
     """The search of one reading of the file."""
 
     def __init__(self, problem: Problem, targets: Sequence[Target], roundoff: float) -> None:
+        """`roundoff` is the coarsest arithmetic that the file's numbers suggest."""
         self.problem = problem
         self.targets = tuple(targets)
         self.exact = Part(problem, self.targets)
         self.small = part_of(problem, targets, ROUGH_SCORES)
         is_small = self.small.whole
-        self.rough = self.exact if is_small else in_single_precision(self.small)
-        self.single = self.exact if is_small else in_single_precision(self.exact)
-        self.roundoff = roundoff  # the coarsest arithmetic that the file's numbers suggest
+        self.rough = self.exact if is_small else _in_single_precision(self.small)
+        self.single = self.exact if is_small else _in_single_precision(self.exact)
+        self.roundoff = roundoff
 
     def assess(
         self, choices: Iterable[Choice], state: State | None = None, near: float = FAR
@@ -79,17 +88,19 @@ class Search:
         return Candidate(choices, roundoff, error, state.dead_rows)
 
     def accepts(self, candidate: Candidate, roundoff: float | None = None) -> bool:
+        """Whether rounding at `roundoff` explains what is left."""
         roundoff = self.roundoff if roundoff is None else roundoff
         return candidate.roundoff <= roundoff * allowance(self.problem, roundoff)
 
-    def right(self) -> Candidate | None:
+    def right(self) -> Candidate:
         """The right computation in whichever convention fits best."""
         only_conventions = {
             stage: [choice for choice in choices if choice.free]
             for stage, choices in faulty_choices(self.problem).items()
         }
-        found = [self.assess(choices, state) for choices, state in walk(self.problem, only_conventions, 0)]
-        return min(filter(None, found), key=lambda candidate: candidate.roundoff, default=None)
+        states = walk(self.problem, only_conventions, 0)
+        found = [self.assess(choices, state) for choices, state in states]
+        return min(filter(None, found), key=lambda candidate: candidate.roundoff, default=FAR_OFF)
 
     def one_fault(self) -> Examination:
         """Try every single fault; note too which of them could not show on this data."""
@@ -111,7 +122,7 @@ class Search:
         """The relative error above which rounding cannot be the reason."""
         return max(min(FAR, 1e5 * self.roundoff), 1e-3)
 
-    def _screened(self, choices: dict[str, list[Choice]]) -> Iterator[tuple[tuple[Choice, ...], bool, bool]]:
+    def _screened(self, choices: Choices) -> Iterator[tuple[tuple[Choice, ...], bool, bool]]:
         """Every single fault, and whether it comes near the file and near the right way.
 
         Faults that mix neither heads nor batch entries are judged on a small part first.
@@ -126,9 +137,7 @@ class Search:
                     near_file = relative_error(state, part.targets) <= self.near
                     yield combination, near_file, relative_error(state, as_right) <= self.near
 
-    def _separated(
-        self, choices: dict[str, list[Choice]]
-    ) -> tuple[dict[str, list[Choice]], dict[str, list[Choice]]]:
+    def _separated(self, choices: Choices) -> tuple[Choices, Choices]:
         """The choices that a part of the problem can judge, and those that need all of it."""
         if self.rough is self.exact:
             return choices, {}
@@ -154,14 +163,14 @@ class Search:
             if given.mixes == "batch":
                 near += self._near_pairs(self.single, chosen, 1, given, progress)
             else:
-                near += self._near_pairs(one_entry(self.single), without_batch(chosen), 1, given, progress)
+                near += self._near_pairs(one_entry(self.single), _without_batch(chosen), 1, given, progress)
         found = [self.assess(pair, near=self.near) for pair in dict.fromkeys(near)]
         right_state = run(self.problem)
         as_right = [Target(target.name, getattr(right_state, target.name)) for target in self.targets]
         return [c for c in found if c and self.accepts(c) and not self._same_as_right(c.choices, as_right)]
 
     def _near_pairs(
-        self, part: Part, choices, max_faults, given, progress: Progress
+        self, part: Part, choices: Choices, max_faults: int, given: Choice | None, progress: Progress
     ) -> list[tuple[Choice, ...]]:
         """The pairs whose output comes near the file."""
         pairs = []
@@ -175,7 +184,7 @@ class Search:
         return pairs
 
     def ties(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """The accepted candidates that explain the file as well as the best, of the fewest faults, the commonest first."""
+        """The accepted candidates that fit as well as the best: of the fewest faults, the commonest first."""
         accepted = [c for c in candidates if c.faults and self.accepts(c)]
         if not accepted:
             return []
@@ -192,11 +201,11 @@ def reports(candidate: Candidate) -> int:
     return sum(len(fault_named(label).stories) for label in candidate.labels)
 
 
-def without_batch(choices: dict[str, list[Choice]]) -> dict[str, list[Choice]]:
+def _without_batch(choices: Choices) -> Choices:
     return {stage: [c for c in some if c.mixes != "batch"] for stage, some in choices.items()}
 
 
-def in_single_precision(part: Part) -> Part:
+def _in_single_precision(part: Part) -> Part:
     targets = tuple(Target(target.name, target.array.astype(np.float32)) for target in part.targets)
     return Part(as_float32(part.problem), targets, part.whole)
 
@@ -204,7 +213,7 @@ def in_single_precision(part: Part) -> Part:
 def as_float32(problem: Problem) -> Problem:
     """The same problem with single-precision arrays, for a rough and quick look."""
 
-    def short(array):
+    def short(array: Any) -> Any:
         return (
             array.astype(np.float32) if isinstance(array, np.ndarray) and array.dtype.kind == "f" else array
         )

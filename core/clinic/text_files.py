@@ -9,11 +9,11 @@ import numpy as np
 
 from core.clinic import limits
 from core.clinic.errors import InputError
+from core.clinic.names import field_of
 from core.clinic.npy import shown, why
-from core.clinic.readings import field_of
 
 
-def decoded(data: bytes) -> str:
+def _decoded(data: bytes) -> str:
     if len(data) > limits.MAX_TEXT_BYTES:
         raise InputError(
             "too_large", f"the text has {len(data):,} bytes, the limit is {limits.MAX_TEXT_BYTES:,}"
@@ -27,7 +27,7 @@ def decoded(data: bytes) -> str:
 def read_json(data: bytes) -> Iterator[tuple[str, np.ndarray]]:
     """{"q": [[...]], ..., "meta": {...}} -> arrays."""
     try:
-        found = json.loads(decoded(data))
+        found = json.loads(_decoded(data))
     except InputError:
         raise
     except (ValueError, RecursionError) as error:
@@ -65,11 +65,11 @@ def read_csv(data: bytes, stem: str) -> Iterator[tuple[str, np.ndarray]]:
     """A matrix under the file's own name, or rows that begin with the name of their array."""
     rows: dict[str, list[list[float]]] = {}
     try:
-        for number, row in enumerate(csv.reader(io.StringIO(decoded(data))), 1):
+        for number, row in enumerate(csv.reader(io.StringIO(_decoded(data))), 1):
             cells = [cell.strip() for cell in row]
             if any(cells):
-                name, numbers = labelled(cells, stem)
-                rows.setdefault(name, []).append(as_numbers(numbers, number))
+                name, numbers = _labelled(cells, stem)
+                rows.setdefault(name, []).append(_as_numbers(numbers, number))
     except csv.Error as error:
         raise InputError("malformed", f"the file is not valid CSV ({why(error)})") from None
     for name, numbers in rows.items():
@@ -79,21 +79,21 @@ def read_csv(data: bytes, stem: str) -> Iterator[tuple[str, np.ndarray]]:
             yield name, np.array(numbers)
 
 
-def labelled(cells: list[str], stem: str) -> tuple[str, list[str]]:
+def _labelled(cells: list[str], stem: str) -> tuple[str, list[str]]:
     return (cells[0], cells[1:]) if field_of(cells[0]) is not None else (stem, cells)
 
 
-def as_numbers(cells: list[str], row: int) -> list[float]:
+def _as_numbers(cells: list[str], row: int) -> list[float]:
     try:
         return [float(cell) for cell in cells]
     except ValueError:
-        bad = next(cell for cell in cells if not is_number(cell))
+        bad = next(cell for cell in cells if not _is_number(cell))
         raise InputError(
             "malformed", f"row {row} of the CSV holds {shown(bad)}, which is not a number"
         ) from None
 
 
-def is_number(cell: str) -> bool:
+def _is_number(cell: str) -> bool:
     try:
         float(cell)
     except ValueError:

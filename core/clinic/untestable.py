@@ -25,13 +25,13 @@ AFTER_WEIGHTS = ("blend", "merge", "output")
 
 def hidden_headlines(reading: Reading, invisible: Sequence[Choice]) -> list[Choice]:
     """The common faults that could not show; with weights alone nothing is asked of the steps after them."""
-    beyond = () if has_output(reading) else AFTER_WEIGHTS
+    beyond = () if _has_output(reading) else AFTER_WEIGHTS
     return [
         c for c in invisible if c.label in HEADLINES and c.variant in MAIN_VARIANTS and c.stage not in beyond
     ]
 
 
-def has_output(reading: Reading) -> bool:
+def _has_output(reading: Reading) -> bool:
     return any(target.name == "output" for target in reading.targets)
 
 
@@ -40,13 +40,13 @@ def reasons(reading: Reading, invisible: Sequence[Choice], state: State | None =
     state = run(reading.problem) if state is None else state
     grouped: dict[str, list[Choice]] = {}
     for choice in invisible:
-        unseen = choice.stage in AFTER_WEIGHTS and not has_output(reading)
+        unseen = choice.stage in AFTER_WEIGHTS and not _has_output(reading)
         why = "the file has weights but no output" if unseen else reason(reading.problem, state, choice)
         grouped.setdefault(why, []).append(choice)
-    return [sentence(why, choices) for why, choices in grouped.items()]
+    return [_sentence(why, choices) for why, choices in grouped.items()]
 
 
-def sentence(why: str, choices: Sequence[Choice]) -> str:
+def _sentence(why: str, choices: Sequence[Choice]) -> str:
     steps = ", ".join(dict.fromkeys(str(c.label).split(".")[0] for c in choices))
     labels = ", ".join(dict.fromkeys(str(c.label) for c in choices))
     return f"{steps}: {why} ({labels})"

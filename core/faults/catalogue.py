@@ -15,6 +15,7 @@ class Fault:
 
     @property
     def step(self) -> str:
+        """The step that goes wrong."""
         return self.label.split(".")[0]
 
     @property

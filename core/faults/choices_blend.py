@@ -1,10 +1,20 @@
 """Softmax and the blend of the values: the right way and the wrong ways."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from core.attention import softmax as right_softmax
 from core.faults.pipeline import State, Updates, convention, faulty, right
 from core.faults.problem import Problem
+
+Test = Callable[[Problem], bool]
+Decorator = Callable[[Callable], Callable]
+
+
+def always(p: Problem) -> bool:
+    return True
+
 
 # --- softmax --------------------------------------------------------------------------------------
 
@@ -31,10 +41,10 @@ def softmax(p: Problem, s: State) -> Updates:
     return finished(s, right_softmax(s.masked))
 
 
-def wrong_softmax(label: str, variant: str = "", when=lambda p: True, mixes: str = ""):
+def wrong_softmax(label: str, variant: str = "", when: Test = always, mixes: str = "") -> Decorator:
     """Decorator: masked scores -> weights, registered as a fault of the softmax stage."""
 
-    def register(compute):
+    def register(compute: Callable) -> Callable:
         faulty("softmax", label, variant, when, mixes)(lambda p, s: finished(s, compute(p, s.masked)))
         return compute
 
@@ -157,7 +167,7 @@ def dead(p: Problem, s: State) -> Updates:
     return {"dead_rows": "NaN" if s.dead.any() else ""}
 
 
-def dead_rows_become(s: State, how: str, weights: object) -> Updates:
+def dead_rows_become(s: State, how: str, weights: np.ndarray | float) -> Updates:
     return {"weights": np.where(s.dead, weights, s.weights), "dead_rows": how}
 
 
@@ -208,10 +218,10 @@ def plain(s: State) -> np.ndarray:
     return s.weights @ s.v
 
 
-def blended(label: str, variant: str = "", when=lambda p: True, mixes: str = ""):
+def blended(label: str, variant: str = "", when: Test = always, mixes: str = "") -> Decorator:
     """Decorator: state -> the output of each head, registered as a fault of the blend stage."""
 
-    def register(compute):
+    def register(compute: Callable) -> Callable:
         faulty("blend", label, variant, when, mixes)(lambda p, s: {"heads_out": compute(s)})
         return compute
 

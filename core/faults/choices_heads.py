@@ -1,5 +1,7 @@
 """Projection, heads and their joining: the right way and the wrong ways."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from core.faults.pipeline import State, Updates, faulty, right
@@ -40,7 +42,7 @@ def project(p: Problem, s: State) -> Updates:
     return {which: linear(p, which) for which in "qkv"}
 
 
-def square_weights(*names: str):
+def square_weights(*names: str) -> Callable[[Problem], bool]:
     """Whether these weights are square and not symmetric: only then x @ w.T runs and differs."""
 
     def test(p: Problem) -> bool:
@@ -109,7 +111,7 @@ def no_bias(p: Problem, s: State) -> Updates:
 # --- cutting into heads -----------------------------------------------------------------------
 
 
-def cut(p: Problem, s: State, how) -> Updates:
+def cut(p: Problem, s: State, how: Callable[[np.ndarray, int], np.ndarray]) -> Updates:
     return {"q": how(s.q, p.n_heads), "k": how(s.k, p.n_kv_heads), "v": how(s.v, p.n_kv_heads)}
 
 

@@ -1,10 +1,14 @@
 """Who may attend to whom, and how the rest is hidden: the right way and the wrong ways."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from core import masks
 from core.faults.pipeline import State, Updates, convention, faulty, right
 from core.faults.problem import Problem
+
+Compute = Callable[[Problem, State], Updates]
 
 
 def is_causal(p: Problem) -> bool:
@@ -39,7 +43,7 @@ def causal(p: Problem, s: State) -> Updates:
     return {"allowed": triangle(p) if p.causal and s.mask_fits else None}
 
 
-def shifted(shift: int):
+def shifted(shift: int) -> Compute:
     return lambda p, s: {"allowed": triangle(p, shift) if s.mask_fits else None}
 
 
@@ -107,7 +111,7 @@ def padding(p: Problem, s: State) -> Updates:
     return {"keep": keys(p.key_keep) if is_padded(p) and s.mask_fits else None}
 
 
-def keeping(change):
+def keeping(change: Callable[[np.ndarray], np.ndarray]) -> Compute:
     """A padding stage that uses change(key_keep) in place of key_keep."""
     return lambda p, s: {"keep": keys(change(p.key_keep)) if s.mask_fits else None}
 
@@ -243,7 +247,7 @@ def explicit_transposed(p: Problem, s: State) -> Updates:
 # --- hiding ---------------------------------------------------------------------------------------
 
 
-def hide(s: State, value: object, shift: float = 0.0) -> Updates:
+def hide(s: State, value: np.ndarray | float, shift: float = 0.0) -> Updates:
     """The scaled scores where allowed (plus `shift`), `value` elsewhere."""
     if s.allowed is None:
         return {"masked": s.scaled}
@@ -255,7 +259,7 @@ def fill(p: Problem, s: State) -> Updates:
     return hide(s, -np.inf)
 
 
-def added_outside(amount: float):
+def added_outside(amount: float) -> Compute:
     return lambda p, s: hide(s, s.scaled + amount)
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,7 @@ def rope(p: Problem) -> bool:
     return p.rope and p.d_k % 2 == 0
 
 
-def turned(p: Problem, s: State, which: str = "qk", offset: int | None = None, **how: object) -> Updates:
+def turned(p: Problem, s: State, which: str = "qk", offset: int | None = None, **how: Any) -> Updates:
     """q and k turned; the queries are the last n_q positions of the keys."""
     offsets = {"q": p.n_k - p.n_q if offset is None else offset, "k": 0}
     return {name: rotate(getattr(s, name), offsets[name], **how) for name in which}

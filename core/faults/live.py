@@ -1,6 +1,7 @@
 """A fault on a live example: what a faulty implementation gives, step by step, beside the right one."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,7 @@ def faulty_attention(
     causal: bool = False,
     key_keep: np.ndarray | None = None,
     variant: int = 0,
-    **settings: object,
+    **settings: Any,
 ) -> FaultySteps:
     """q (..., n_q, d_k), k (..., n_k, d_k), v (..., n_k, d_v) -> all steps with the fault `label` made.
 

@@ -24,6 +24,10 @@ State = SimpleNamespace
 Updates = dict[str, object]
 
 
+def _always(_problem: Problem) -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
     """One way to do one stage."""
@@ -32,12 +36,13 @@ class Choice:
     compute: Callable[[Problem, State], Updates]
     label: str | None = None  # the fault that it is; None for the right way and for free conventions
     variant: str = ""  # which of several ways to make the same mistake
-    when: Callable[[Problem], bool] = lambda problem: True  # whether it can differ from the right way
+    when: Callable[[Problem], bool] = _always  # whether it can differ from the right way
     free: bool = False  # another convention, not a fault
     mixes: str = ""  # "heads" or "batch": what a part of the problem must keep whole for this choice
 
     @property
     def name(self) -> str:
+        """The label and the variant, for a progress line or a test."""
         return f"{self.label or 'convention'} ({self.variant})" if self.variant else str(self.label)
 
 
@@ -60,7 +65,7 @@ def faulty(
     stage: str,
     label: str,
     variant: str = "",
-    when: Callable[[Problem], bool] = lambda problem: True,
+    when: Callable[[Problem], bool] = _always,
     mixes: str = "",
 ) -> Callable:
     """Decorator: this function is a wrong way to do the stage, known as `label`."""
@@ -72,7 +77,7 @@ def faulty(
     return register
 
 
-def convention(stage: str, variant: str, when: Callable[[Problem], bool] = lambda problem: True) -> Callable:
+def convention(stage: str, variant: str, when: Callable[[Problem], bool] = _always) -> Callable:
     """Decorator: this function is another way to do the stage that is not wrong."""
 
     def register(compute: Callable) -> Callable:
@@ -112,10 +117,12 @@ class Jitter:
     """
 
     def __init__(self, size: float, seed: int = 0) -> None:
+        """Noise of relative `size`."""
         self.size = size
         self.random = np.random.default_rng(seed)
 
     def __call__(self, value: object) -> object:
+        """The value with noise, if it is an array of real numbers."""
         if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
             return value
         return value * (1 + self.size * self.random.uniform(-1, 1, value.shape))
@@ -134,7 +141,15 @@ def walk(
         yield from _walk(problem, choices, max_faults, given, 0, start(problem), ())
 
 
-def _walk(problem, choices, budget, given, depth, state, chosen):
+def _walk(
+    problem: Problem,
+    choices: dict[str, list[Choice]],
+    budget: int,
+    given: Choice | None,
+    depth: int,
+    state: State,
+    chosen: tuple[Choice, ...],
+) -> Iterator[tuple[tuple[Choice, ...], State]]:
     if depth == len(STAGES):
         yield chosen, state
         return

@@ -1,10 +1,12 @@
 """One attention as its owner believes it to be: the arrays and the settings a computation starts from."""
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 FLOAT64 = np.dtype(np.float64)
+Optional = Any  # an array or None: which are there depends on the problem, and a choice's `when` asks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -15,20 +17,20 @@ class Problem:
     With `x` the tensors q, k, v are None and come from the projections, used as x @ w.
     """
 
-    q: np.ndarray | None  # (B, h, n_q, d_k); with `flat` (B, n_q, h d_k)
-    k: np.ndarray | None  # (B, h_kv, n_k, d_k); with `flat` (B, n_k, h_kv d_k)
-    v: np.ndarray | None  # (B, h_kv, n_k, d_v); with `flat` (B, n_k, h_kv d_v)
+    q: Optional  # (B, h, n_q, d_k); with `flat` (B, n_q, h d_k)
+    k: Optional  # (B, h_kv, n_k, d_k); with `flat` (B, n_k, h_kv d_k)
+    v: Optional  # (B, h_kv, n_k, d_v); with `flat` (B, n_k, h_kv d_v)
     n_heads: int
     n_kv_heads: int
-    x: np.ndarray | None = None  # (B, T, d_in)
+    x: Optional = None  # (B, T, d_in)
     projections: dict[str, np.ndarray] = field(default_factory=dict)  # wq wk wv wo, bq bk bv bo
     flat: bool = False  # q, k, v still have to be cut into heads
     merged: bool = False  # the output has its heads side by side: (B, n_q, h d_v)
     causal: bool = False
     top_left: bool = False  # the causal triangle starts at the first key, as in PyTorch's is_causal
-    key_keep: np.ndarray | None = None  # (B, n_k) bool, True = a real token
-    allowed: np.ndarray | None = None  # an explicit mask, True = may attend, broadcasts to (B, h, n_q, n_k)
-    bias: np.ndarray | None = None  # added to the scaled scores, broadcasts to (B, h, n_q, n_k)
+    key_keep: Optional = None  # (B, n_k) bool, True = a real token
+    allowed: Optional = None  # an explicit mask, True = may attend, broadcasts to (B, h, n_q, n_k)
+    bias: Optional = None  # added to the scaled scores, broadcasts to (B, h, n_q, n_k)
     rope: bool = False
     alibi: bool = False
     scale: float | None = None  # the factor meant for the scores; None means 1 / sqrt(d_k)
@@ -45,36 +47,44 @@ class Problem:
 
     @property
     def total_heads(self) -> int:
+        """How many heads there are, also in those that a part leaves out."""
         return self.n_heads if self.all_heads is None else self.all_heads
 
     @property
     def d_k(self) -> int:
+        """The width of a query and of a key."""
         return self.flat_width // self.total_heads
 
     @property
     def d_v(self) -> int:
+        """The width of a value."""
         if self.x is not None:
             return self.projections["wv"].shape[1] // self.n_kv_heads
         return self.v.shape[-1] // (self.n_kv_heads if self.flat else 1)
 
     @property
     def d_model(self) -> int:
+        """The width of the model: of x, or of all heads side by side."""
         return self.x.shape[-1] if self.x is not None else self.flat_width
 
     @property
     def batch(self) -> int:
+        """How many sequences."""
         return (self.q if self.x is None else self.x).shape[0]
 
     @property
     def n_q(self) -> int:
+        """How many queries."""
         return (self.q if self.x is None else self.x).shape[-2]
 
     @property
     def n_k(self) -> int:
+        """How many keys."""
         return (self.k if self.x is None else self.x).shape[-2]
 
     @property
     def square(self) -> bool:
+        """As many queries as keys."""
         return self.n_q == self.n_k
 
     @property
@@ -125,7 +135,7 @@ def problem_of(
     *,
     causal: bool = False,
     key_keep: np.ndarray | None = None,
-    **settings: object,
+    **settings: Any,
 ) -> Problem:
     """q (..., n_q, d_k), k (..., n_k, d_k), v (..., n_k, d_v) -> a Problem with axes (B, h, T, d).
 

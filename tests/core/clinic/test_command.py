@@ -55,8 +55,13 @@ def test_unexplained_and_separate_files(tmp_path):
 def test_as_a_process():
     run = subprocess.run(
         [sys.executable, "-m", "core.clinic", str(CASES / "bad_truncated.npz")],
-        cwd=ROOT, capture_output=True, text=True, timeout=60, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        check=False,
+    )
     assert run.returncode == 3
     assert "not a complete .npz" in run.stdout
     assert run.stderr == ""

@@ -1,4 +1,4 @@
-"""Malformed files: the clinic answers bad_input, and never raises. The full run is benchmarks/clinic_fuzz.py."""
+"""Malformed files end in bad_input, and nothing raises. The full run is benchmarks/clinic_fuzz.py."""
 
 import json
 import struct

@@ -264,12 +264,18 @@ def test_hostile_names_are_not_followed_and_print_safely():
 @pytest.mark.parametrize(
     ("text", "label"),
     [
-        (b"{", "malformed"), (b"[1, 2]", "malformed"), (b"\xff\xfe\x00", "malformed"), (b"[" * 100_000, "malformed"),
-        (b'{"q": [[1, 2], [3]]}', "malformed"), (b'{"q": [["a"]]}', "wrong_dtype"), (b'{"q": [null]}', "wrong_dtype"),
-        (b'{"q": 1' + b"0" * 400 + b"}", "wrong_dtype"), (b'{"q": {"a": 1}}', "wrong_dtype"),
+        (b"{", "malformed"),
+        (b"[1, 2]", "malformed"),
+        (b"\xff\xfe\x00", "malformed"),
+        (b"[" * 100_000, "malformed"),
+        (b'{"q": [[1, 2], [3]]}', "malformed"),
+        (b'{"q": [["a"]]}', "wrong_dtype"),
+        (b'{"q": [null]}', "wrong_dtype"),
+        (b'{"q": 1' + b"0" * 400 + b"}", "wrong_dtype"),
+        (b'{"q": {"a": 1}}', "wrong_dtype"),
         (b'{"q": ' + b"[" * 50 + b"1" + b"]" * 50 + b"}", "too_large"),
     ],
-)  # fmt: skip
+)
 def test_bad_json(text, label):
     refused("file.json", text, label)
 
