@@ -108,7 +108,9 @@ class Case:
         """A fault that reproduces the file to its last bits while the right way only nearly does."""
         if one.right.roundoff <= one.search.roundoff:
             return []
-        visible = set(map(id, examination.visible))  # the others differ from the right way by rounding only
+        visible = {
+            id(c) for c in examination.visible if c.label not in NUMBER_FORMAT
+        }  # the others differ from the right way by rounding only
         candidates = [c for c in examination.candidates if any(id(choice) in visible for choice in c.faults)]
         tied = one.search.ties(candidates)
         return tied if tied and min(c.roundoff for c in tied) < one.right.roundoff / 4 else []
@@ -204,9 +206,10 @@ class Case:
 
     def _pair_candidates(self, one: _Found) -> list[Candidate]:
         examination = one.examine()
-        choices = examination.visible
-        if any(not np.isfinite(target.array).all() for target in one.reading.targets):
-            choices = [*choices, *(c for c in examination.invisible if c.label in NUMBER_FORMAT)]
+        choices = [c for c in examination.visible if c.label not in NUMBER_FORMAT]
+        if any(not np.isfinite(target.array).all() for target in one.reading.targets):  # something overflowed
+            both = (*examination.visible, *examination.invisible)
+            choices += [c for c in both if c.label in NUMBER_FORMAT]
         return one.search.two_faults(choices, lambda part, what: self.progress(0.5 + part / 2, what))
 
     def _best_of(

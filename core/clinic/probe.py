@@ -73,7 +73,8 @@ def probe_npz(**settings: Any) -> bytes:
     """A probe as the bytes of an .npz. Run your attention on its q, k, v, add `out`, bring it back."""
     made = probe(**settings)
     file = io.BytesIO()
-    np.savez(file, **made.arrays, meta=np.array(json.dumps(made.meta)))
+    whole: dict[str, Any] = {**made.arrays, "meta": np.array(json.dumps(made.meta))}
+    np.savez(file, **whole)
     return file.getvalue()
 
 

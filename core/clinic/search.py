@@ -83,14 +83,18 @@ class Search:
         state = run(self.problem, choices) if state is None else state
         if relative_error(state, self.targets) > near:
             return None
-        roundoff = implied_roundoff(self.problem, choices, state, self.targets)
+        roundoff = implied_roundoff(self.problem, choices, state, self.targets, self.limit)
         error = largest_error(state, self.targets)
         return Candidate(choices, roundoff, error, state.dead_rows)
 
-    def accepts(self, candidate: Candidate, roundoff: float | None = None) -> bool:
-        """Whether rounding at `roundoff` explains what is left."""
-        roundoff = self.roundoff if roundoff is None else roundoff
-        return candidate.roundoff <= roundoff * allowance(self.problem, roundoff)
+    @property
+    def limit(self) -> float:
+        """The largest implied roundoff that honest arithmetic may show."""
+        return self.roundoff * allowance(self.problem, self.roundoff)
+
+    def accepts(self, candidate: Candidate) -> bool:
+        """Whether rounding explains what is left."""
+        return candidate.roundoff <= self.limit
 
     def right(self) -> Candidate:
         """The right computation in whichever convention fits best."""
@@ -150,8 +154,8 @@ class Search:
         state = run(self.problem, choices)
         if relative_error(state, as_right) > self.near:
             return False
-        roundoff = implied_roundoff(self.problem, choices, state, as_right)
-        return roundoff <= self.roundoff * allowance(self.problem, self.roundoff)
+        roundoff = implied_roundoff(self.problem, choices, state, as_right, self.limit)
+        return roundoff <= self.limit
 
     def two_faults(self, visible: Sequence[Choice], progress: Progress) -> list[Candidate]:
         """Try every pair of visible faults roughly, then the near ones exactly."""

@@ -152,11 +152,14 @@ def exp_rows_sum_columns(p: Problem, z: np.ndarray) -> np.ndarray:
     return exps / exps.sum(axis=-2, keepdims=True)
 
 
-@wrong_softmax("softmax.no_max_subtraction")
-def without_max(p: Problem, z: np.ndarray) -> np.ndarray:
-    """exp of the scores as they are, in the file's number format: overflows and gives inf / inf."""
-    exps = np.exp(z.astype(p.dtype))
-    return (exps / exps.sum(axis=-1, keepdims=True, dtype=p.dtype)).astype(z.dtype)
+def without_max(z: np.ndarray, dtype: str) -> np.ndarray:
+    """exp of the scores as they are, in a number format in which it overflows: inf / inf is NaN."""
+    exps = np.exp(z.astype(dtype))
+    return (exps / exps.sum(axis=-1, keepdims=True, dtype=dtype)).astype(z.dtype)
+
+
+for dtype in ("float32", "float64", "float16"):
+    wrong_softmax("softmax.no_max_subtraction", dtype)(lambda p, z, dtype=dtype: without_max(z, dtype))
 
 
 # --- rows with nothing allowed ----------------------------------------------------------------------

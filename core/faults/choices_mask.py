@@ -213,7 +213,10 @@ def combined_with_or(p: Problem, s: State) -> Updates:
     parts = [part for part in (s.allowed, s.keep, p.allowed) if part is not None]
     if not s.mask_fits or len(parts) < 2:
         return combine(p, s)
-    return {"allowed": ~together(*(~part for part in parts))}
+    shown = parts[0]
+    for part in parts[1:]:
+        shown = shown | part
+    return {"allowed": shown}
 
 
 def explicit(p: Problem) -> bool:

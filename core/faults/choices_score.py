@@ -55,9 +55,13 @@ faulty("position", "score.rope_on_one_side", "only k", when=rope)(lambda p, s: t
 faulty("position", "score.rope_offset_missing", when=lambda p: rope(p) and not p.square)(
     lambda p, s: turned(p, s, offset=0)
 )
-faulty("position", "score.rope_twice", when=rope)(
-    lambda p, s: {n: rotate(a, 0 if n == "k" else p.n_k - p.n_q) for n, a in turned(p, s).items()}
-)
+
+
+@faulty("position", "score.rope_twice", when=rope)
+def turned_twice(p: Problem, s: State) -> Updates:
+    return turned(p, State(**turned(p, s)))
+
+
 faulty("position", "score.rope_on_values", when=lambda p: rope(p) and p.d_v % 2 == 0)(
     lambda p, s: {**turned(p, s), "v": rotate(s.v, 0)}
 )
