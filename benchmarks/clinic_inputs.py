@@ -271,19 +271,24 @@ def _softmax_step(z: np.ndarray, fault: str, number_format: str) -> np.ndarray:
 
 
 def _weights_step(
-    w: np.ndarray, hidden: np.ndarray, c: Config, fault: str, style: str, rng: np.random.Generator
+    w: np.ndarray,
+    hidden: np.ndarray,
+    c: Config,
+    faults: tuple[str, ...],
+    style: str,
+    rng: np.random.Generator,
 ) -> np.ndarray:
-    if fault == "mask.after_softmax" or style == "renormalised":
+    if "mask.after_softmax" in faults or style == "renormalised":
         w = np.where(hidden, 0, w)
     if style == "renormalised":
         w = w / w.sum(-1, keepdims=True)
-    if fault == "scale.after_softmax":
+    if "scale.after_softmax" in faults:
         w = w / np.sqrt(c.d_k)
-    if fault == "heads.weights_averaged":
+    if "heads.weights_averaged" in faults:
         w = np.repeat(w.mean(1, keepdims=True), w.shape[1], axis=1)
-    if fault == "softmax.weights_squared":
+    if "softmax.weights_squared" in faults:
         w = w**2
-    if fault == "blend.dropout_active":
+    if "blend.dropout_active" in faults:
         keep = rng.random(w.shape) > 0.2
         w = np.where(keep, w / 0.8, 0)
     return w
@@ -382,7 +387,7 @@ def attend(
             )
             z = z if style in ("finfo.min", "added", "-1e9") else r(z)
         w = r(_softmax_step(z, of("softmax"), c.number_format))
-        w = r(_weights_step(w, hidden, c, of("mask", "scale") or of("softmax", "heads", "blend"), style, rng))
+        w = r(_weights_step(w, hidden, c, faults, style, rng))
         out = _blend_step(w, q, k, v, of("blend"))
         if swap:
             out = np.swapaxes(out, *swap)

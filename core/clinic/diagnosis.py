@@ -54,20 +54,17 @@ def diagnose(
         "weights_as": weights_as,
     }  # fmt: skip
     try:
-        given = {
-            name: as_array(name, value)
-            for name, value in {**(arrays or {}), **more_arrays}.items()
-            if value is not None
-        }
-        fields = named(given)
+        fields = named(_arrays({**(arrays or {}), **more_arrays}))
         beliefs = beliefs_from(meta, fields.pop("meta", None), stated)
         fields = checked(fields)
-        with np.errstate(
-            all="ignore"
-        ):  # a stranger's numbers may overflow anywhere: judged by what comes out
+        with np.errstate(all="ignore"):  # a stranger's numbers may overflow: judged by what comes out
             return Case(fields, beliefs, max_faults, progress).diagnosis()
     except InputError as error:
         return _bad_input(error)
+
+
+def _arrays(given: Mapping[str, object]) -> dict[str, np.ndarray]:
+    return {name: as_array(name, value) for name, value in given.items() if value is not None}
 
 
 def diagnose_files(paths: Iterable[str | Path], **beliefs: Any) -> Diagnosis:

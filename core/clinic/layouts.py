@@ -151,31 +151,48 @@ def _projected_problem(
     given = fields["x"]
     if given.ndim not in (2, 3):
         raise InputError("shape_mismatch", f"x must be (T, D) or (B, T, D), but its shape is {given.shape}")
-    x = to_batch(_real(fields, "x"), layout)
-    projections = {
-        name: _real(fields, name)
-        for name in ("wq", "wk", "wv", "wo", "bq", "bk", "bv", "bo")
-        if name in fields
-    }
-    for name, array in projections.items():
+    projections = _projections(fields, given, transposed=beliefs.weights_as == "x @ w.T")
+    n_heads = beliefs.n_heads or 1
+    n_kv_heads = _projected_kv_heads(projections, n_heads, beliefs.n_kv_heads)
+    return Problem(
+        q=None,
+        k=None,
+        v=None,
+        x=to_batch(_real(fields, "x"), layout),
+        projections=projections,
+        n_heads=n_heads,
+        n_kv_heads=n_kv_heads,
+        merged=True,
+        **common,
+    )
+
+
+def _projections(fields: Mapping[str, np.ndarray], x: np.ndarray, transposed: bool) -> dict[str, np.ndarray]:
+    """The projections and biases, to be used as x @ w + b, once they are known to fit x."""
+    names = [name for name in ("wq", "wk", "wv", "wo", "bq", "bk", "bv", "bo") if name in fields]
+    found = {name: _real(fields, name) for name in names}
+    for name, array in found.items():
         if array.ndim != (2 if name[0] == "w" else 1):
             raise InputError(
                 "shape_mismatch", f"{name} has the wrong number of axes: its shape is {array.shape}"
             )
-    if beliefs.weights_as == "x @ w.T":
-        projections = {n: a.T if n[0] == "w" else a for n, a in projections.items()}
-    n_heads = beliefs.n_heads or 1
+    if transposed:
+        found = {name: array.T for name, array in found.items()}  # a bias has one axis and stays
+    for name in ("wq", "wk", "wv"):
+        if found[name].shape[0] != x.shape[-1]:
+            raise _mismatch(f"x and {name} do not fit as x @ {name}", "x", x, name, found[name])
+    for name, array in found.items():
+        if name[0] == "b" and array.shape[0] != found.get("w" + name[1], array[None]).shape[1]:
+            weight = found["w" + name[1]]
+            raise _mismatch("a bias needs the width of its projection", "w" + name[1], weight, name, array)
+    return found
+
+
+def _projected_kv_heads(projections: dict[str, np.ndarray], n_heads: int, stated: int | None) -> int:
+    """The number of key/value heads that the widths of the projections give, if they fit."""
     widths = {name: projections[name].shape[1] for name in ("wq", "wk", "wv")}
-    for name, width in widths.items():
-        if projections[name].shape[0] != x.shape[-1]:
-            raise _mismatch(f"x and {name} do not fit as x @ {name}", "x", given, name, projections[name])
-        bias = projections.get("b" + name[1])
-        if bias is not None and bias.shape[0] != width:
-            raise _mismatch(
-                "a bias needs the width of its projection", name, projections[name], "b" + name[1], bias
-            )
     _check_heads("x @ wq", np.empty((0, widths["wq"])), n_heads)
-    n_kv_heads = beliefs.n_kv_heads or max(1, n_heads * widths["wk"] // widths["wq"])
+    n_kv_heads = stated or max(1, n_heads * widths["wk"] // widths["wq"])
     _check_groups(n_heads, n_kv_heads)
     for name in ("wk", "wv"):
         _check_heads(f"x @ {name}", np.empty((0, widths[name])), n_kv_heads)
@@ -185,17 +202,7 @@ def _projected_problem(
         raise _mismatch(
             "the joined heads and wo do not fit", "wv", projections["wv"], "wo", projections["wo"]
         )
-    return Problem(
-        q=None,
-        k=None,
-        v=None,
-        x=x,
-        projections=projections,
-        n_heads=n_heads,
-        n_kv_heads=n_kv_heads,
-        merged=True,
-        **common,
-    )
+    return n_kv_heads
 
 
 def canonical_output(out: np.ndarray, problem: Problem, layout: str) -> tuple[np.ndarray, bool]:
