@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.clinic.errors import InputError
 from core.clinic.precision import Target
 from core.faults.problem import Problem
 
 MAX_SCORES = 1 << 21  # B · h · n_q · n_k of what is examined at all
-ROUGH_SCORES = 1 << 13  # ... of what faults are tried on first
+MOST_SCORES = 1 << 22  # ... of the least that must be looked at: one entry and one group of heads
+ROUGH_SCORES = 1 << 12  # ... of what faults are tried on first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +31,7 @@ def part_of(problem: Problem, targets: Sequence[Target], max_scores: int) -> Par
     while they are apart, before anything joins them.
     """
     targets = tuple(targets)
+    _check_size(problem)
     one_entry = problem.n_heads * problem.n_q * problem.n_k
     n_entries = min(problem.batch, max(1, max_scores // one_entry))
     groups = problem.n_kv_heads
@@ -51,6 +54,17 @@ def part_of(problem: Problem, targets: Sequence[Target], max_scores: int) -> Par
         "were examined; faults that mix the entries or heads left out were not tried."
     )
     return Part(small, cut, False, sentence)
+
+
+def _check_size(problem: Problem) -> None:
+    joined = problem.flat or problem.merged or problem.x is not None
+    least = problem.n_q * problem.n_k * problem.n_heads // (1 if joined else problem.n_kv_heads)
+    if least > MOST_SCORES:
+        raise InputError(
+            "too_large",
+            f"{problem.n_q} queries and {problem.n_k} keys give {least:,} scores that cannot be looked at "
+            f"apart, the limit is {MOST_SCORES:,}: hand in a shorter piece",
+        )
 
 
 def one_entry(part: Part) -> Part:

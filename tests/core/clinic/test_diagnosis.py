@@ -277,6 +277,13 @@ def test_large_input_is_sampled_and_says_so():
     assert "of 6 batch entries" in answer.sampled
 
 
+def test_too_long_is_refused_before_any_score_is_made():
+    long = np.zeros((50_000, 2), np.float32)
+    answer = diagnose(q=long, k=long, v=long, out=long)
+    assert answer.labels == [["input.too_large"]]
+    assert "50000 queries" in answer.message
+
+
 def test_faults_that_mix_heads_are_found_in_middle_sized_input():
     q, k, v = (RANDOM.standard_normal((2, 8, 40, 12)).astype(np.float32) for _ in range(3))
     for label in ("heads.weights_averaged", "softmax.axis_batch", "score.qk_swapped", "mask.peeks_one_ahead"):
