@@ -14,12 +14,15 @@ def main() -> None:
     chosen = st.navigation(list(links.values()), position="top")
     # The default page answers at "/", and there Streamlit leaves its url_path empty.
     index = next((i for i, page in enumerate(PAGES) if page.slug == chosen.url_path), 0)
-    with st.sidebar:
-        view = View.of(*controls.draw())
+    page = PAGES[index]
     frame.header(PAGES, index, links)
+    if page.ask:
+        page.ask()
+    with st.sidebar:
+        view = View.of(*controls.draw(page.examples, page.asks))
     # Called here, not by chosen.run(): the browser's Back button keeps only those URL parameters
     # whose widgets were made by the entry script, and pages have widgets of their own.
-    PAGES[index].render(view)
+    page.render(view)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,9 @@ from typing import Any
 import streamlit as st
 
 from core.examples import EXAMPLES
-from core.setup import D_KS, HEADS, MASKS, SEQ_LENS, Inputs, Setup, inputs, parse_edits, with_edit
+from core.real import REAL, notes
+from core.setup import D_KS, GIVEN, HEADS, MASKS, SEQ_LENS, Inputs, Setup, inputs, parse_edits, with_edit
+from ui import real_controls
 from ui.text import literal
 
 FIRST = Setup()
@@ -29,8 +31,11 @@ class Selection:
     head: int | None  # None = all heads side by side
 
 
-def draw() -> tuple[Setup, Selection]:
-    """Draw the whole sidebar; return what the reader chose and the cell that is looked at."""
+def draw(offered: Sequence[str] = (), asked: Sequence[str] = ()) -> tuple[Setup, Selection]:
+    """Draw the whole sidebar; return what the reader chose and the cell that is looked at.
+
+    A page that is about some examples only has them `offered`; it may have drawn the inputs `asked` itself.
+    """
     shared, cell = st.container(), st.container()
     editing = st.expander("Edit Q, K and V by hand", expanded=bool(st.session_state.get("edits")))
     with editing:
@@ -40,20 +45,20 @@ def draw() -> tuple[Setup, Selection]:
         )
         st.button("Undo all edits", on_click=_undo_edits, disabled=not parse_edits(edits))
     with shared:
-        setup = _choose(edits)
+        setup = _choose(edits, offered, asked)
     arrays = inputs(setup)
     with cell:
-        selection = _select(arrays)
+        selection = _select(arrays, setup.n_heads)
     with numbers:
         _edit(setup, arrays, selection)
     return setup, selection
 
 
-def _choose(edits: str) -> Setup:
+def _choose(edits: str, offered: Sequence[str], asked: Sequence[str]) -> Setup:
     """The inputs that every page shares."""
-    example = st.selectbox(
-        "Example", list(EXAMPLES), key="example", bind="query-params", on_change=_take_natural_size
-    )
+    example = st.session_state["example"] if "example" in asked else _example(offered)
+    if example in REAL:
+        return _choose_real(example, edits, asked)
     st.caption(EXAMPLES[example].about)
     seq_len = st.slider(
         "Sequence length T", SEQ_LENS[0], SEQ_LENS[-1], FIRST.seq_len, key="seq_len", bind="query-params"
@@ -78,6 +83,41 @@ def _choose(edits: str) -> Setup:
     return Setup(example, seq_len, d_k, mask, n_heads, seed, n_pad, window, edits)
 
 
+def _example(offered: Sequence[str]) -> str:
+    """Which example: one of those the page is about, or any."""
+    every = [*EXAMPLES, *real_controls.offered()]
+    return st.selectbox(
+        "Example", offered or every, key="example", bind="query-params", on_change=_take_natural_size
+    )
+
+
+def _choose_real(example: str, edits: str, asked: Sequence[str]) -> Setup:
+    """A head of a trained model: its width and its number are its own; length and mask can be changed."""
+    chosen = real_controls.choose(example, asked)
+    seq_len = _shorter(chosen.heads.most)
+    offered = [*MASKS, GIVEN] if chosen.heads.mask == GIVEN else MASKS
+    mask = st.selectbox("Mask", offered, key="mask", bind="query-params")
+    n_pad, window = _mask_sizes(mask)
+    d_k, d_v = chosen.heads.q.shape[-1], chosen.heads.v.shape[-1]
+    told = [f"One head, d_k = {d_k} and d_v = {d_v}, as in the model."]
+    st.caption(literal(" ".join(told + notes(chosen.heads, seq_len, mask))))
+    return Setup(
+        example, seq_len, d_k, mask, 1, FIRST.seed, n_pad, window, edits,
+        chosen.sentence, chosen.real_head, chosen.capture,
+    )  # fmt: skip
+
+
+def _shorter(most: int) -> int:
+    """The slider of T where the sequence ends after `most` positions: it can be cut, not grown."""
+    if most <= SEQ_LENS[0]:
+        return most
+    if st.session_state.get("seq_len", 0) > most:
+        st.session_state["seq_len"] = most
+    return st.slider(
+        "Sequence length T", SEQ_LENS[0], most, min(FIRST.seq_len, most), key="seq_len", bind="query-params"
+    )
+
+
 def _mask_sizes(mask: str) -> tuple[int, int]:
     """The one more number that a padding mask or a window needs."""
     n_pad, window = FIRST.n_pad, FIRST.window
@@ -90,13 +130,17 @@ def _mask_sizes(mask: str) -> tuple[int, int]:
 
 def _take_natural_size() -> None:
     """A newly chosen example starts at the size it was made for, at its own cell, without edits."""
-    example = EXAMPLES[st.session_state["example"]]
+    name = st.session_state["example"]
+    if name in REAL:
+        real_controls.take_natural_size(name)
+        return
+    example = EXAMPLES[name]
     for field in ("seq_len", "d_k", "n_heads", "row", "col"):
         st.session_state[field] = getattr(example, field)
     st.session_state.update(channel=0, head="0", edits="")
 
 
-def _select(arrays: Inputs) -> Selection:
+def _select(arrays: Inputs, n_heads: int) -> Selection:
     """Draw the selected cell's indices: the keyboard's way to any cell, and what the URL keeps."""
     n_q, n_k = len(arrays.query_tokens), len(arrays.key_tokens)
     n_channels = max(len(arrays.channels), len(arrays.value_channels))
@@ -109,7 +153,7 @@ def _select(arrays: Inputs) -> Selection:
     with channel:
         which = _index("Channel", "channel", n_channels, 0)
     heading.markdown(f"**Selected** {literal(f'{arrays.query_tokens[row]} → {arrays.key_tokens[col]}')}")
-    shown = st.session_state["head"]
+    shown = st.session_state["head"] if n_heads > 1 else "0"
     return Selection(row, col, which, None if shown == ALL_HEADS else int(shown))
 
 
