@@ -93,7 +93,6 @@ def show_matrices(
     value) of an edited one. Both run before the script does, so they may assign the keys of bound widgets.
     max_height (CSS pixels) is kept as long as the cells stay readable. One key, one board for a page's life.
     """
-    sizes = {matrix.id: matrix for matrix in matrices}
     _component(
         key=key,
         data=payload(
@@ -104,7 +103,7 @@ def show_matrices(
             pickable=on_pick is not None,
             max_height=max_height,
         ),
-        on_sent_change=partial(_receive, key, sizes, on_pick, on_edit),
+        on_sent_change=partial(_receive, key, {matrix.id for matrix in matrices}, on_pick, on_edit),
     )
 
 
@@ -173,7 +172,7 @@ def _answered(key: str) -> str:
 
 def _receive(
     key: str,
-    sizes: Mapping[str, Matrix],
+    ids: set[str],
     on_pick: Callable[[dict[str, int]], None] | None,
     on_edit: Callable[[str, int, int, float], None] | None,
 ) -> None:
@@ -183,7 +182,7 @@ def _receive(
     st.session_state[_answered(key)] = message["n"]
     if on_edit:
         for edit in message["edits"]:
-            if edit["n"] > answered and edit["id"] in sizes:
+            if edit["n"] > answered and edit["id"] in ids:
                 on_edit(edit["id"], int(edit["row"]), int(edit["col"]), float(edit["value"]))
     if on_pick and message["pick"]:
         on_pick({axis: int(index) for axis, index in message["pick"].items()})

@@ -25,6 +25,7 @@ def main() -> None:
     if "scale" not in state:
         state.scale = 1
     st.slider("scale", 1, 9, key="scale")
+    st.button("Select the last", on_click=pick, args=({"query": 6, "key": 6},))
     CASES[case]()
     st.text(f"selected {sorted(state.selected.items())}")
     st.text(f"edits {sorted(state.edits.items())}")
@@ -127,6 +128,7 @@ def score() -> None:
                 (1, 0),
                 shape="7 × 4",
                 symbol="Q",
+                decimals=1,
                 editable=True,
                 changed=s.q != np.array(Q),
             ),
@@ -280,6 +282,35 @@ def heads() -> None:
     )
 
 
+def blocks() -> None:
+    """Every category, and every step of the other scales."""
+    numbers = np.arange(48.0).reshape(6, 8)
+    labels = ("abcdef", "abcdefgh", "query", "channel")
+    board(
+        Matrix("origin", "Origin", numbers, *labels, "origin", origin=numbers.astype(int)),
+        Matrix("signs", "Signs", numbers - 24, *labels, "diverging", (0, 1)),
+        Matrix("shares", "Shares", numbers / 48, *labels, "share", (1, 0), decimals=2),
+        Matrix("values", "Values", numbers, *labels, "sequential", (1, 1)),
+    )
+
+
+def hostile() -> None:
+    labels = ("<img src=x onerror=alert(1)>", "&amp;")
+    board(
+        Matrix(
+            "hostile",
+            "<b>S</b>",
+            np.eye(2),
+            labels,
+            ("**bold**", "\\"),
+            "query",
+            "channel",
+            "diverging",
+            row_start=4,
+        )
+    )
+
+
 def slow() -> None:
     time.sleep(0.4)
     walk()
@@ -292,6 +323,8 @@ CASES = {
     "odd": odd,
     "large": large,
     "heads": heads,
+    "blocks": blocks,
+    "hostile": hostile,
     "slow": slow,
 }
 
