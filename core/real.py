@@ -109,14 +109,17 @@ def real_heads(
 def natural(heads: RealHeads) -> Natural:
     """The whole sequence up to 64 positions, the model's own mask, and the cell that stands out most.
 
-    That is the largest weight on a key that is neither the first nor the query itself, if there is one.
+    That is the farthest key, other than the first, which gets more than half of a query's weight; where
+    there is none, the largest weight.
     """
     shown = heads.window(heads.most)
     weights = attention(shown.q[0], shown.k[0], shown.v[0], shown.allowed).weights
     n_q, n_k = weights.shape
-    elsewhere = np.arange(n_k) - np.arange(n_k - n_q, n_k)[:, None] != 0
-    elsewhere[:, 0] = False
-    row, col = np.unravel_index(np.nanargmax(np.where(elsewhere, weights, 0)), weights.shape)
+    distance = np.abs(np.arange(n_k) - np.arange(n_k - n_q, n_k)[:, None])
+    distance[:, 0] = 0
+    far = np.where(weights > 0.5, distance, 0)
+    best = far if far.any() else np.nan_to_num(weights) * (distance > 0)
+    row, col = np.unravel_index(best.argmax(), weights.shape)
     return Natural(heads.most, heads.q.shape[-1], heads.mask, int(row), int(col))
 
 

@@ -86,9 +86,7 @@ def ask_head(example: str, label: str = "Which head") -> None:
     if st.session_state.get("real_head", names[0]) not in names:
         st.session_state["real_head"] = names[0]
     first = names.index(FIRST_HEAD) if FIRST_HEAD in names else 0
-    st.selectbox(
-        label, names, first, key="real_head", bind="query-params", on_change=_forget_edits
-    )
+    st.selectbox(label, names, first, key="real_head", bind="query-params", on_change=_forget_edits)
 
 
 def ask_capture() -> None:
@@ -100,7 +98,7 @@ def ask_capture() -> None:
 
 
 def keep_to(examples: Sequence[str]) -> None:
-    """On arrival at a page that is about some examples only: choose the first of them, unless one is chosen."""
+    """On arrival at a page that is about some examples: the first of them, unless one is chosen."""
     if _current("example", "") not in examples:
         st.session_state["example"] = examples[0]
         take_natural_size(examples[0])
@@ -145,7 +143,7 @@ def title(example: str) -> str:
     capture = capture_of(example)
     file = [_files()[UPLOADS.index(example)][0]] if example in UPLOADS else []
     layer = [f"layer {capture.layer}"] if capture.layer else []
-    return ", ".join(file + [capture.source or "model not named"] + layer)
+    return ", ".join([*file, capture.source or "model not named", *layer])
 
 
 def ask_file() -> None:
@@ -201,3 +199,10 @@ def _forget_edits() -> None:
 def _current(key: str, default: str) -> str:
     """A bound value before its widget has been drawn in this run: the session's, or else the URL's."""
     return st.session_state.get(key) or st.query_params.get(key) or default
+
+
+def choose_head(name: str) -> None:
+    """Callback of a board with one matrix a head: the head that was picked in."""
+    if st.session_state.get("real_head") != name:
+        st.session_state["real_head"] = name
+        _forget_edits()

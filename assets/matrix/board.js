@@ -291,9 +291,10 @@ class Board {
   }
 
   select(view, cell, delay) {
+    const another = this.used !== view.id; // the same cell of another matrix is news too
     this.used = view.id;
     const axes = view.axesOf(cell);
-    if (Object.keys(axes).every((axis) => axes[axis] === this.selected[axis])) return;
+    if (!another && Object.keys(axes).every((axis) => axes[axis] === this.selected[axis])) return;
     this.selected = { ...this.selected, ...axes };
     this.describe();
     this.paintLight();
@@ -317,7 +318,7 @@ class Board {
   flush() {
     clearTimeout(this.timer);
     this.timer = null;
-    this.send("sent", { n: this.sent, pick: this.pick, edits: this.edits });
+    this.send("sent", { n: this.sent, pick: this.pick, id: this.used, edits: this.edits });
   }
 
   // --- editing: Enter and leaving the field keep the number, Escape does not ---
