@@ -14,15 +14,12 @@ def main() -> None:
     chosen = st.navigation(list(links.values()), position="top")
     # The default page answers at "/", and there Streamlit leaves its url_path empty.
     index = next((i for i, page in enumerate(PAGES) if page.slug == chosen.url_path), 0)
-    page = PAGES[index]
-    frame.header(PAGES, index, links)
-    if page.ask:
-        page.ask()
     with st.sidebar:
-        view = View.of(*controls.draw(page.examples, page.asks))
+        view = View.of(*controls.draw())
+    frame.header(PAGES, index, links)
     # Called here, not by chosen.run(): the browser's Back button keeps only those URL parameters
     # whose widgets were made by the entry script, and pages have widgets of their own.
-    page.render(view)
+    PAGES[index].render(view)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ pages/ for its older kind of app and runs that one file. The tail makes that the
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from core.real import MODEL
 from pages import blend, heads, mask, real_heads, scale, score, softmax, start, your_tensors
 from ui.view import View
 
@@ -21,9 +20,6 @@ class Page:
     title: str
     part: str  # the part of the formula that it lights; see ui/frame.py
     render: Callable[[View], None]
-    examples: tuple[str, ...] = ()  # the only examples that it is about; none: it is about all
-    ask: Callable[[], None] | None = None  # draws, on the page, those shared inputs
-    asks: tuple[str, ...] = ()  # that have these keys, and that the sidebar then leaves out
 
 
 PAGES = (
@@ -34,21 +30,6 @@ PAGES = (
     Page("blend", "Blend", "blend", blend.render),
     Page("mask", "Mask", "mask", mask.render),
     Page("heads", "Heads", "heads", heads.render),
-    Page(
-        "real_heads",
-        "Real heads",
-        "heads",
-        real_heads.render,
-        examples=(MODEL,),
-        ask=real_heads.ask,
-        asks=("sentence", "real_head"),
-    ),
-    Page(
-        "your_tensors",
-        "Your tensors",
-        "heads",
-        your_tensors.render,
-        ask=your_tensors.ask,
-        asks=("example", "real_head"),
-    ),
+    Page("real_heads", "Real heads", "heads", real_heads.render),
+    Page("your_tensors", "Your tensors", "heads", your_tensors.render),
 )

@@ -4,27 +4,14 @@ import streamlit as st
 
 from core.real import MODEL
 from ui import heads_board, real_controls, stage, text
-from ui.frame import walk_links
 from ui.view import View
-
-
-def ask() -> None:
-    """The sentence and the head, on the page itself."""
-    stage.idea("real_heads")
-    real_controls.keep_to([MODEL])
-    sentence, start, word, head = st.columns([6, 3, 3, 2])
-    with sentence:
-        real_controls.ask_sentence()
-    with start:
-        real_controls.ask_start()
-    with word:
-        real_controls.ask_word()
-    with head:
-        real_controls.ask_head(MODEL)
 
 
 def render(view: View) -> None:
     """Maps and next words; a change and its price; the measured scores; the plane; what is true."""
+    stage.idea("real_heads")
+    ask()
+    walk, view = view, view.real(MODEL)
     maps = st.container()
     words, changes = st.columns(2, gap="medium")
     with changes:
@@ -35,7 +22,7 @@ def render(view: View) -> None:
     with words:
         heads_board.selected_head(view, runs)
         heads_board.next_words(view, runs)
-        walk_links(f"Trace {view.setup.real_head} step by step")
+        stage.trace(view, walk)
     with changes:
         heads_board.held_out_scores(view, runs)
     st.markdown("**What each head does**, measured on held-out sentences")
@@ -49,6 +36,19 @@ def render(view: View) -> None:
         st.markdown("**What is true of these heads**")
         heads_board.findings()
         stage.pitfalls("real_heads")
+
+
+def ask() -> None:
+    """The sentence and the head."""
+    sentence, start, word, head = st.columns([6, 3, 3, 2])
+    with sentence:
+        real_controls.ask_sentence()
+    with start:
+        real_controls.ask_start()
+    with word:
+        real_controls.ask_word()
+    with head:
+        real_controls.ask_head(MODEL)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Blocks of the page Your tensors: one capture beside another, head by head."""
 
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -8,9 +9,10 @@ from core.attention import AttentionSteps
 from core.captures import Capture, Errors
 from core.readouts import map_summary
 from core.setup import SEQ_LENS
-from ui import controls, figures_heads, real_controls
+from ui import figures_heads, real_controls, stage
 from ui.matrix import Matrix, show_matrices
 from ui.text import literal, table
+from ui.view import View
 
 SNIPPET = Path(__file__).parents[1] / "assets" / "snippets" / "capture_transformers.py"
 NOTHING = "nothing"
@@ -39,28 +41,28 @@ def ask_other() -> tuple[str, str]:
         return other, st.selectbox("Its head", names, key="other_head", bind="query-params")
 
 
-def show(example: str, head: str, key: str) -> None:
+def show(view: View, example: str, head: str, key: str) -> None:
     """One head of one capture: what the file is, the map, where the head looks."""
     capture = real_controls.capture_of(example)
     steps = capture.head(int(head))
     st.markdown(f"**{literal(real_controls.title(example))}**, head {head}")
     st.caption(literal(_shapes(capture)))
     if len(capture.tokens) <= SEQ_LENS[-1]:
-        _small_map(capture, steps, key)
+        _small_map(view, capture, steps, key)
     else:
         _large_map(capture, steps, key)
     _where(steps, key)
 
 
-def all_heads(example: str) -> None:
+def all_heads(view: View) -> None:
     """Small maps of every head, up to MOST_MAPS: a click chooses the head and the pair."""
+    example, chosen = view.setup.example, view.setup.real_head
     capture = real_controls.capture_of(example)
     if capture.n_heads > MOST_MAPS or len(capture.tokens) > SEQ_LENS[-1]:
         st.caption(
             f"Small maps of all heads are drawn for up to {MOST_MAPS} heads and {SEQ_LENS[-1]} tokens."
         )
         return
-    chosen = st.session_state["real_head"]
     show_matrices(
         [
             Matrix(
@@ -71,8 +73,9 @@ def all_heads(example: str) -> None:
             )
             for head in range(capture.n_heads)
         ],
-        _selected(), key="all_heads", label="The maps of all heads", on_pick=controls.pick,
-        on_choose=real_controls.choose_head, max_height=400,
+        _selected(view), key="all_heads", label="The maps of all heads",
+        on_pick=partial(stage.pick_real, example), on_choose=partial(real_controls.choose_head, example),
+        max_height=400,
     )  # fmt: skip
 
 
@@ -104,19 +107,19 @@ def _shapes(capture: Capture) -> str:
     return f"{shapes}; {capture.n_heads // capture.n_kv_heads} query heads share each key/value head"
 
 
-def _small_map(capture: Capture, steps: AttentionSteps, key: str) -> None:
+def _small_map(view: View, capture: Capture, steps: AttentionSteps, key: str) -> None:
     """Up to 64 positions: a board with numbers."""
     drawn = Matrix(
         id=key, title="Weights A", symbol="A", values=steps.weights, row_labels=capture.query_tokens,
         col_labels=capture.tokens, row_axis="query", col_axis="key", colours="share", decimals=2,
         shape=" × ".join(map(str, steps.weights.shape)),
     )  # fmt: skip
-    on_pick = controls.pick if key == "matrices" else None
-    show_matrices([drawn], _selected(), key=key, label="Weights", on_pick=on_pick)
+    on_pick = partial(stage.pick_real, view.setup.example) if key == "matrices" else None
+    show_matrices([drawn], _selected(view), key=key, label="Weights", on_pick=on_pick)
 
 
-def _selected() -> dict[str, int]:
-    return {"query": st.session_state["row"], "key": st.session_state["col"]}
+def _selected(view: View) -> dict[str, int]:
+    return {"query": view.selection.row, "key": view.selection.col}
 
 
 def _large_map(capture: Capture, steps: AttentionSteps, key: str) -> None:

@@ -31,11 +31,8 @@ class Selection:
     head: int | None  # None = all heads side by side
 
 
-def draw(offered: Sequence[str] = (), asked: Sequence[str] = ()) -> tuple[Setup, Selection]:
-    """Draw the whole sidebar; return what the reader chose and the cell that is looked at.
-
-    A page that is about some examples only has them `offered`; it may have drawn the inputs `asked` itself.
-    """
+def draw() -> tuple[Setup, Selection]:
+    """Draw the whole sidebar; return what the reader chose and the cell that is looked at."""
     shared, cell = st.container(), st.container()
     editing = st.expander("Edit Q, K and V by hand", expanded=bool(st.session_state.get("edits")))
     with editing:
@@ -45,7 +42,7 @@ def draw(offered: Sequence[str] = (), asked: Sequence[str] = ()) -> tuple[Setup,
         )
         st.button("Undo all edits", on_click=_undo_edits, disabled=not parse_edits(edits))
     with shared:
-        setup = _choose(edits, offered, asked)
+        setup = _choose(edits)
     arrays = inputs(setup)
     with cell:
         selection = _select(arrays, setup.n_heads)
@@ -54,11 +51,14 @@ def draw(offered: Sequence[str] = (), asked: Sequence[str] = ()) -> tuple[Setup,
     return setup, selection
 
 
-def _choose(edits: str, offered: Sequence[str], asked: Sequence[str]) -> Setup:
+def _choose(edits: str) -> Setup:
     """The inputs that every page shares."""
-    example = st.session_state["example"] if "example" in asked else _example(offered)
+    example = st.selectbox(
+        "Example", [*EXAMPLES, *real_controls.offered()], key="example", bind="query-params",
+        on_change=_take_natural_size,
+    )  # fmt: skip
     if example in REAL:
-        return _choose_real(example, edits, asked)
+        return _choose_real(example, edits)
     st.caption(EXAMPLES[example].about)
     seq_len = st.slider(
         "Sequence length T", SEQ_LENS[0], SEQ_LENS[-1], FIRST.seq_len, key="seq_len", bind="query-params"
@@ -83,24 +83,24 @@ def _choose(edits: str, offered: Sequence[str], asked: Sequence[str]) -> Setup:
     return Setup(example, seq_len, d_k, mask, n_heads, seed, n_pad, window, edits)
 
 
-def _example(offered: Sequence[str]) -> str:
-    """Which example: one of those the page is about, or any."""
-    every = [*EXAMPLES, *real_controls.offered()]
-    return st.selectbox(
-        "Example", offered or every, key="example", bind="query-params", on_change=_take_natural_size
-    )
+def _choose_real(example: str, edits: str) -> Setup:
+    """A head of a trained model: its width and its number are its own; length and mask can be changed.
 
-
-def _choose_real(example: str, edits: str, asked: Sequence[str]) -> Setup:
-    """A head of a trained model: its width and its number are its own; length and mask can be changed."""
-    chosen = real_controls.choose(example, asked)
+    Every bound input stands where it stands for the other examples (second below the example, and so on):
+    one that moves on the page loses its hold on the URL.
+    """
+    with st.container():
+        chosen = real_controls.choose(example)
     seq_len = _shorter(chosen.heads.most)
-    offered = [*MASKS, GIVEN] if chosen.heads.mask == GIVEN else MASKS
-    mask = st.selectbox("Mask", offered, key="mask", bind="query-params")
+    about = st.empty()
+    left, _ = st.columns(2)
+    with left:
+        offered = [*MASKS, GIVEN] if chosen.heads.mask == GIVEN else MASKS
+        mask = st.selectbox("Mask", offered, key="mask", bind="query-params")
     n_pad, window = _mask_sizes(mask)
     d_k, d_v = chosen.heads.q.shape[-1], chosen.heads.v.shape[-1]
     told = [f"One head, d_k = {d_k} and d_v = {d_v}, as in the model."]
-    st.caption(literal(" ".join(told + notes(chosen.heads, seq_len, mask))))
+    about.caption(literal(" ".join(told + notes(chosen.heads, seq_len, mask))))
     return Setup(
         example, seq_len, d_k, mask, 1, FIRST.seed, n_pad, window, edits,
         chosen.sentence, chosen.real_head, chosen.capture,
@@ -110,6 +110,7 @@ def _choose_real(example: str, edits: str, asked: Sequence[str]) -> Setup:
 def _shorter(most: int) -> int:
     """The slider of T where the sequence ends after `most` positions: it can be cut, not grown."""
     if most <= SEQ_LENS[0]:
+        st.caption(f"Sequence length T = {most}")
         return most
     if st.session_state.get("seq_len", 0) > most:
         st.session_state["seq_len"] = most

@@ -2,6 +2,7 @@
 
 import inspect
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -14,9 +15,8 @@ from core.model_faults import FAULTS
 from core.plane import query_key_plane
 from core.real import MODEL, head_names
 from core.tiny_model import Change, ModelSteps, read_sentence, run_model
-from ui import controls, figures_heads, stage
+from ui import figures_heads, real_controls, stage
 from ui.matrix import Matrix, show_matrices
-from ui.real_controls import choose_head
 from ui.text import caption, literal, table
 from ui.view import View
 
@@ -49,8 +49,8 @@ def maps(view: View, runs: Runs) -> None:
     selected = {"query": view.selection.row, "key": view.selection.col}
     show_matrices(
         [_map(runs, name, view.setup.real_head) for name in head_names(MODEL)],
-        selected, key="matrices", label="The maps of all heads", on_pick=controls.pick, on_choose=choose_head,
-        max_height=400,
+        selected, key="matrices", label="The maps of all heads", on_pick=partial(stage.pick_real, MODEL),
+        on_choose=partial(real_controls.choose_head, MODEL), max_height=400,
     )  # fmt: skip
 
 
@@ -61,7 +61,8 @@ def _map(runs: Runs, name: str, chosen: str) -> Matrix:
     words = runs.changed.words
     return Matrix(
         id=name, title="".join([name, *marks]), symbol=name, values=weights, row_labels=words,
-        col_labels=words, row_axis="query", col_axis="key", colours="share", decimals=2, small=True, place=(layer, head),
+        col_labels=words, row_axis="query", col_axis="key", colours="share", decimals=2, small=True,
+        place=(layer, head),
         changed=None if runs.change == Change() else weights != before,
     )  # fmt: skip
 

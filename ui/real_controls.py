@@ -1,6 +1,5 @@
 """The inputs of real heads: the tiny model's sentence, which head, and the reader's own files."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -14,6 +13,7 @@ from ui.text import literal
 
 FIRST_SENTENCE = SENTENCES["keys"]
 FILES = "uploaded_captures"  # session state: (file name, Capture) of UPLOADS, for this visit only
+MOST_LETTERS = 300
 READ = "last_sentence_read"  # session state: what is shown while the sentence holds unknown words
 
 
@@ -27,25 +27,42 @@ class Chosen:
     heads: RealHeads
 
 
-def choose(example: str, asked: Sequence[str]) -> Chosen:
-    """Draw what the page has not drawn itself, and fetch the head."""
-    if example == MODEL and "sentence" not in asked:
-        ask_sentence()
-    if "real_head" not in asked:
-        ask_head(example)
-    if example != MODEL:
-        st.caption(literal(title(example)))
+def current(example: str) -> Chosen:
+    """The head that is chosen for this example, or would be if the example were chosen."""
+    names, capture = head_names(example, uploaded(example)), uploaded(example)
+    head = _current("real_head", FIRST_HEAD)
+    head = head if head in names else names[0]
     sentence = read_text() if example == MODEL else FIRST_SENTENCE
-    head, capture = st.session_state["real_head"], uploaded(example)
     return Chosen(sentence, head, capture, real_heads(example, sentence, head, capture))
 
 
+def choose(example: str) -> Chosen:
+    """The sidebar's part: the sentence, which head, which model."""
+    names = head_names(example, uploaded(example))
+    if example == MODEL:
+        st.text_input(
+            "Sentence", FIRST_SENTENCE, key="sentence", bind="query-params", max_chars=MOST_LETTERS,
+            on_change=take_natural_size, args=(MODEL, True),
+        )  # fmt: skip
+        _tell_unknown_words()
+    if st.session_state.get("real_head", names[0]) not in names:
+        st.session_state["real_head"] = names[0]
+    first = names.index(FIRST_HEAD) if FIRST_HEAD in names else 0
+    st.selectbox("Which head", names, first, key="real_head", bind="query-params", on_change=_forget_edits)
+    if example != MODEL:
+        st.caption(literal(title(example)))
+    return current(example)
+
+
 def ask_sentence() -> None:
-    """The sentence as text; words that the model does not know are told, and nothing typed is lost."""
-    st.text_input(
-        "Sentence for the tiny model", FIRST_SENTENCE, key="sentence", bind="query-params", max_chars=300,
-        on_change=take_natural_size, args=(MODEL, True),
-    )  # fmt: skip
+    """The page's own field: what is typed goes into the shared sentence."""
+    st.session_state["typed"] = st.session_state.setdefault("sentence", FIRST_SENTENCE)
+    st.text_input("Sentence for the tiny model", key="typed", max_chars=MOST_LETTERS, on_change=_take_typed)
+    _tell_unknown_words()
+
+
+def _tell_unknown_words() -> None:
+    """What cannot be read is told; nothing that was typed is lost."""
     try:
         read_sentence(st.session_state["sentence"])
     except ValueError as error:
@@ -80,28 +97,26 @@ def ask_word() -> None:
     )  # fmt: skip
 
 
-def ask_head(example: str, label: str = "Which head") -> None:
-    """The names of the heads on offer."""
+def ask_head(example: str) -> None:
+    """The page's own choice of a head, which goes into the shared one."""
+    st.session_state.setdefault("real_head", FIRST_HEAD)
+    st.session_state["which_head"] = current(example).real_head
     names = head_names(example, uploaded(example))
-    if st.session_state.get("real_head", names[0]) not in names:
-        st.session_state["real_head"] = names[0]
-    first = names.index(FIRST_HEAD) if FIRST_HEAD in names else 0
-    st.selectbox(label, names, first, key="real_head", bind="query-params", on_change=_forget_edits)
+    st.selectbox("Which head", names, key="which_head", on_change=_take_head, args=(example,))
 
 
-def ask_capture() -> None:
-    """Which capture the page and the walk show."""
-    st.selectbox(
-        "Capture", captures_offered(), key="example", bind="query-params",
-        on_change=lambda: take_natural_size(st.session_state["example"]),
-    )  # fmt: skip
+def ask_capture() -> str:
+    """Which capture the page and the walk show; the walk's until something is chosen here."""
+    shared, names = st.session_state["example"], captures_offered()
+    st.session_state["capture"] = shared if shared in names else names[0]
+    return st.selectbox("Capture", names, key="capture", on_change=_take_capture)
 
 
-def keep_to(examples: Sequence[str]) -> None:
-    """On arrival at a page that is about some examples: the first of them, unless one is chosen."""
-    if _current("example", "") not in examples:
-        st.session_state["example"] = examples[0]
-        take_natural_size(examples[0])
+def adopt(example: str) -> None:
+    """Callback of whatever is chosen on the pages of real heads: the walk shows it from now on."""
+    if st.session_state["example"] != example:
+        st.session_state["example"] = example
+        take_natural_size(example, keep_head=True)
 
 
 def take_natural_size(example: str, keep_head: bool = False) -> None:
@@ -171,6 +186,11 @@ def _take_file() -> None:
     take_natural_size(UPLOADS[0])
 
 
+def _take_capture() -> None:
+    st.session_state["example"] = st.session_state["capture"]
+    take_natural_size(st.session_state["capture"])
+
+
 def _files() -> list[tuple[str, Capture]]:
     return st.session_state.get(FILES, [])
 
@@ -187,22 +207,31 @@ def _add_word() -> None:
 
 def _write(sentence: str) -> None:
     """Put a sentence into the text field; both lists are empty again, ready for the next choice."""
-    st.session_state.update(sentence=sentence, start_from=None, add_word=None)
+    st.session_state.update(example=MODEL, sentence=sentence, start_from=None, add_word=None)
     take_natural_size(MODEL, keep_head=True)
 
 
+def _take_typed() -> None:
+    _write(st.session_state["typed"])
+
+
+def _take_head(example: str) -> None:
+    choose_head(example, st.session_state["which_head"])
+
+
+def choose_head(example: str, name: str) -> None:
+    """Callback: a head was chosen, or picked on a board. Hand-made changes belong to the one before."""
+    changed = st.session_state.get("real_head") != name
+    st.session_state["real_head"] = name
+    adopt(example)
+    if changed:
+        _forget_edits()
+
+
 def _forget_edits() -> None:
-    """Hand-made changes belong to the head they were made in."""
     st.session_state["edits"] = ""
 
 
 def _current(key: str, default: str) -> str:
-    """A bound value before its widget has been drawn in this run: the session's, or else the URL's."""
-    return st.session_state.get(key) or st.query_params.get(key) or default
-
-
-def choose_head(name: str) -> None:
-    """Callback of a board with one matrix a head: the head that was picked in."""
-    if st.session_state.get("real_head") != name:
-        st.session_state["real_head"] = name
-        _forget_edits()
+    """A shared choice, which has no input of its own while another example is chosen."""
+    return st.session_state.get(key) or default

@@ -170,7 +170,7 @@ class Board {
 
   tellNotes() {
     const notes = [];
-    if (this.all().some(({ changed }) => changed?.includes(1))) notes.push("\u25e5 changed by edits");
+    if (this.all().some(({ changed }) => changed?.includes(1))) notes.push("\u25e5 changed");
     if (this.all().some(({ editable }) => editable)) notes.push("double-click or Enter edits");
     setText(this.notes, notes.join(" \u00b7 "));
   }
@@ -291,8 +291,8 @@ class Board {
   }
 
   select(view, cell, delay) {
-    const another = this.used !== view.id; // the same cell of another matrix is news too
-    this.used = view.id;
+    const another = this.picked !== view.id; // the same cell of another matrix is news too
+    this.used = this.picked = view.id;
     const axes = view.axesOf(cell);
     if (!another && Object.keys(axes).every((axis) => axes[axis] === this.selected[axis])) return;
     this.selected = { ...this.selected, ...axes };
@@ -318,7 +318,7 @@ class Board {
   flush() {
     clearTimeout(this.timer);
     this.timer = null;
-    this.send("sent", { n: this.sent, pick: this.pick, id: this.used, edits: this.edits });
+    this.send("sent", { n: this.sent, pick: this.pick, id: this.picked, edits: this.edits });
   }
 
   // --- editing: Enter and leaving the field keep the number, Escape does not ---
