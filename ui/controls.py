@@ -60,9 +60,7 @@ def _choose(edits: str) -> Setup:
     if example in REAL:
         return _choose_real(example, edits)
     st.caption(EXAMPLES[example].about)
-    seq_len = st.slider(
-        "Sequence length T", SEQ_LENS[0], SEQ_LENS[-1], FIRST.seq_len, key="seq_len", bind="query-params"
-    )
+    seq_len = _seq_len()
     d_k = st.select_slider("Width of a query, d_k", D_KS, FIRST.d_k, key="d_k", bind="query-params")
     left, right = st.columns(2)
     with left:
@@ -99,7 +97,7 @@ def _choose_real(example: str, edits: str) -> Setup:
         mask = st.selectbox("Mask", offered, key="mask", bind="query-params")
     n_pad, window = _mask_sizes(mask)
     d_k, d_v = chosen.heads.q.shape[-1], chosen.heads.v.shape[-1]
-    told = [f"One head, d_k = {d_k} and d_v = {d_v}, as in the model."]
+    told = [f"T is {chosen.heads.most} at most. One head, d_k = {d_k} and d_v = {d_v}, as in the model."]
     about.caption(literal(" ".join(told + notes(chosen.heads, seq_len, mask))))
     return Setup(
         example, seq_len, d_k, mask, 1, FIRST.seed, n_pad, window, edits,
@@ -108,14 +106,19 @@ def _choose_real(example: str, edits: str) -> Setup:
 
 
 def _shorter(most: int) -> int:
-    """The slider of T where the sequence ends after `most` positions: it can be cut, not grown."""
-    if most <= SEQ_LENS[0]:
+    """The slider of T where the sequence ends after `most` positions: beyond them it springs back."""
+    if most < SEQ_LENS[0]:
         st.caption(f"Sequence length T = {most}")
         return most
-    if st.session_state.get("seq_len", 0) > most:
+    if st.session_state.get("seq_len", FIRST.seq_len) > most:
         st.session_state["seq_len"] = most
+    return min(most, _seq_len())
+
+
+def _seq_len() -> int:
+    """The same slider for every example: with another range it would be another input to Streamlit."""
     return st.slider(
-        "Sequence length T", SEQ_LENS[0], most, min(FIRST.seq_len, most), key="seq_len", bind="query-params"
+        "Sequence length T", SEQ_LENS[0], SEQ_LENS[-1], FIRST.seq_len, key="seq_len", bind="query-params"
     )
 
 

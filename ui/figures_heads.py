@@ -50,7 +50,7 @@ def large_map(
     figure = empty_figure(theme, "key", "query")
     figure.add_heatmap(
         z=_f32(pixels), x=x, y=y, zmin=0, zmax=1, colorscale=colour_scale(INKS[theme].share),
-        colorbar={"title": "weight"},
+        colorbar={"title": "weight", "thickness": 10, "outlinewidth": 0},
         hovertemplate="query %{y}, key %{x}: %{z:.3f}<extra></extra>",
     )  # fmt: skip
     figure.update_layout(height=460, yaxis_autorange="reversed")
