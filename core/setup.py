@@ -9,9 +9,10 @@ import numpy as np
 from core import examples, masks
 from core.attention import attention
 from core.captures import Capture
+from core.examples import Example
 from core.grammar import SENTENCES
 from core.heads import MultiHeadSteps, join_heads
-from core.real import FIRST_HEAD, MODEL, REAL, RealHeads, real_heads
+from core.real import FIRST_HEAD, MODEL, REAL, RealHeads, natural, real_heads
 from core.tiny_model import N_HEADS as MODEL_HEADS
 
 GIVEN = "given"  # the mask that a real head had in its model, where it has no simpler name
@@ -89,6 +90,11 @@ class Inputs:
     value_channels: tuple[str, ...]
 
 
+def choices(setup: Setup) -> dict[str, int | str]:
+    """Every choice by name, except an uploaded capture: what a link or a file can hold."""
+    return {field.name: getattr(setup, field.name) for field in fields(setup) if field.name != "capture"}
+
+
 def inputs(setup: Setup) -> Inputs:
     """-> q (h, n_q, d_k), k (h, n_k, d_k), v (h, n_k, d_v), w_o, cut from the example, edits applied."""
     given = _real_inputs(setup) if setup.is_real else _example_inputs(setup)
@@ -97,6 +103,18 @@ def inputs(setup: Setup) -> Inputs:
         if _fits(tuple(index), array.shape):
             array[tuple(index)] = value
     return given
+
+
+def example_of(setup: Setup) -> Example:
+    """What the example of this setup is called and shows; of a real head too."""
+    if not setup.is_real:
+        return examples.EXAMPLES[setup.example]
+    size = natural(whole(setup))
+    what = f"“{setup.sentence}”" if setup.example == MODEL else f"capture {setup.example}"
+    return Example(
+        setup.example, f"Head {setup.real_head} of a trained model", f"A head of a trained model: {what}.",
+        size.seq_len, size.d_k, setup.n_heads, size.row, size.col,
+    )  # fmt: skip
 
 
 def whole(setup: Setup) -> RealHeads:

@@ -6,9 +6,8 @@ import numpy as np
 
 from core.arithmetic import number
 from core.attention import AttentionSteps
-from core.examples import EXAMPLES
 from core.printed import document, heading, paragraph, row, table
-from core.setup import Inputs, Setup, inputs, run
+from core.setup import Inputs, Setup, example_of, inputs, run
 
 MOST_ROWS = 16  # rows and columns of a matrix that fit a sheet
 
@@ -19,7 +18,7 @@ def matrices_page(setup: Setup, link: str = "") -> str:
     A matrix larger than 16 × 16 is cut to its corner, and its caption says so.
     """
     given, steps = inputs(setup), run(setup)
-    title = f"Attention, step by step: {EXAMPLES[setup.example].title}"
+    title = f"Attention, step by step: {example_of(setup).title}"
     parts = [paragraph(_about(setup)), *([paragraph(link, small=True)] if link else [])]
     for head in range(setup.n_heads):
         parts += [heading(f"Head {head}", new_page=head > 0)] if setup.n_heads > 1 else []

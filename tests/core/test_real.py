@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 
 from core.captures import EXAMPLES, Capture, example_capture, to_capture
+from core.export.programs import as_python
+from core.export.tensors import from_npz, to_npz
 from core.grammar import SENTENCES
+from core.link import query
 from core.masks import causal
 from core.real import UPLOADS, head_names, natural, notes, real_heads
 from core.setup import GIVEN, Setup, allowed, changed, inputs, run
 from core.tiny_model import N_HEADS, load_weights, read_sentence, run_model
+from core.worksheet import worksheet
 
 ANNA = SENTENCES["Anna"]
 
@@ -146,3 +150,17 @@ def test_start_cell_is_a_look_back() -> None:
 def test_what_a_real_head_does_not_have_is_refused(choices: dict, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         Setup(**choices)
+
+
+@pytest.mark.parametrize("name", ["model", "minilm", "yours"])
+def test_links_files_and_programs_take_real_heads(name: str) -> None:
+    mask = causal(6, 6)
+    mask[4, 1] = False
+    capture = upload(n_q=6, n_k=6, mask=mask) if name == "yours" else None
+    setup = setup_of(name, head_names(name, capture)[0], capture=capture)
+    assert f"example={name}" in query(setup)
+    assert "capture=" not in query(setup)
+    exec(compile(as_python(setup, "numpy"), name, "exec"), {"__name__": "__main__"})  # it asserts its results
+    if name != "yours":
+        assert from_npz(to_npz(setup))[0] == setup
+    assert "too wide for paper" in worksheet(setup)
