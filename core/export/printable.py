@@ -24,7 +24,7 @@ def matrices_page(setup: Setup, link: str = "") -> str:
         parts += [heading(f"Head {head}", new_page=head > 0)] if setup.n_heads > 1 else []
         parts += _head_tables(setup, given, steps.heads.head(head))
     side_by_side = [f"h{head} {name}" for head in range(setup.n_heads) for name in given.value_channels]
-    model = [str(channel) for channel in range(setup.d_model)]
+    model = [str(channel) for channel in range(given.w_o.shape[-1])]
     parts += [heading("The heads joined", new_page=setup.n_heads > 1)]
     parts += [
         _matrix("Concat: the outputs side by side", steps.concat, given.query_tokens, side_by_side),

@@ -131,7 +131,7 @@ def _labels(setup: Setup) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
         given.query_tokens, given.key_tokens, given.channels, given.value_channels,
     )  # fmt: skip
     side_by_side = tuple(f"head {head}, {name}" for head in range(setup.n_heads) for name in values)
-    model = tuple(str(channel) for channel in range(setup.d_model))
+    model = tuple(str(channel) for channel in range(given.w_o.shape[-1]))
     maps = dict.fromkeys(("scores", "scaled_scores", "masked_scores", "weights"), (queries, keys))
     return maps | {
         "q": (queries, channels),

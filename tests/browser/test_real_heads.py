@@ -44,7 +44,9 @@ def test_a_file_of_ones_own_reaches_the_walk(page: Page, app_url: str, tmp_path:
     go(page, f"{app_url}/your_tensors")
 
     page.locator("input[type=file]").set_input_files(tmp_path / "bad.npz")
-    expect(page.get_by_role("alert")).to_contain_text("q and k must be equally wide, but q has 8, k has 5")
+    expect(page.get_by_test_id("stAlert")).to_contain_text(
+        "q and k must be equally wide, but q has 8, k has 5"
+    )
 
     page.locator("input[type=file]").set_input_files(tmp_path / "good.npz")
     expect(page.get_by_text("2 query heads share each key/value head")).to_be_visible()

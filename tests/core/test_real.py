@@ -7,7 +7,7 @@ import pytest
 
 from core.captures import EXAMPLES, Capture, example_capture, to_capture
 from core.export.programs import as_python
-from core.export.tensors import from_npz, to_npz
+from core.export.tensors import from_npz, to_csv, to_npz
 from core.grammar import SENTENCES
 from core.link import query
 from core.masks import causal
@@ -163,4 +163,5 @@ def test_links_files_and_programs_take_real_heads(name: str) -> None:
     exec(compile(as_python(setup, "numpy"), name, "exec"), {"__name__": "__main__"})  # it asserts its results
     if name != "yours":
         assert from_npz(to_npz(setup))[0] == setup
+    assert "projected" in to_csv(setup)
     assert "too wide for paper" in worksheet(setup)
