@@ -47,6 +47,7 @@ def test_a_file_of_ones_own_reaches_the_walk(page: Page, app_url: str, tmp_path:
     expect(page.get_by_test_id("stAlert")).to_contain_text(
         "q and k must be equally wide, but q has 8, k has 5"
     )
+    settle(page)
 
     page.locator("input[type=file]").set_input_files(tmp_path / "good.npz")
     expect(page.get_by_text("2 query heads share each key/value head")).to_be_visible()
