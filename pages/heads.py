@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from core.heads import join_heads, merge_heads, split_heads
+from core.heads import join_heads, merge_heads, multi_head, split_heads
 from core.real import MODEL, head_names
 from core.tiny_model import N_HEADS as MODEL_HEADS
 from ui import controls, fan, stage, tensors, text
@@ -40,6 +40,7 @@ def side_by_side(view: View) -> None:
     maps, numbers = stage.columns()
     with maps:
         stage.show(view, tensors.all_heads(view, "weights"), "The weights of all heads")
+        stage.code(multi_head)
     with numbers:
         stage.compare_heads(view)
         stage.pitfalls("heads")

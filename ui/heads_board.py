@@ -51,6 +51,7 @@ def maps(view: View, runs: Runs) -> None:
         [_map(runs, name, view.setup.real_head) for name in head_names(MODEL)],
         selected, key="matrices", label="The maps of all heads", on_pick=partial(stage.pick_real, MODEL),
         on_choose=partial(real_controls.choose_head, MODEL), max_height=400,
+        main=view.setup.real_head,
     )  # fmt: skip
 
 
