@@ -49,6 +49,22 @@ def link(page: Page, *, default: bool) -> Any:
     return st.Page(render, title=page.title, url_path=page.slug, default=default)
 
 
+WALK = {"score": "Score", "scale": "Scale", "softmax": "Softmax", "blend": "Blend"}
+
+
+def walk_links(label: str) -> None:
+    """Links to the four steps, which show what is chosen now."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"**{label}:**", width="content")
+        for slug, title in WALK.items():
+            # Streamlit knows a page by its address, so this names the page that the navigation has.
+            st.page_link(st.Page(_elsewhere, title=title, url_path=slug), label=title, width="content")
+
+
+def _elsewhere() -> None:
+    """Stands for a page that the navigation runs."""
+
+
 def header(pages: Sequence[Page], index: int, links: Mapping) -> None:
     """Row 1: Back, the formula with the active part lit, Next."""
     with st.container(key="frame", horizontal=True, vertical_alignment="center"):

@@ -167,7 +167,7 @@ class Board {
 
   tellNotes() {
     const notes = [];
-    if (this.all().some(({ changed }) => changed?.includes(1))) notes.push("\u25e5 changed by edits");
+    if (this.all().some(({ changed }) => changed?.includes(1))) notes.push("\u25e5 changed");
     if (this.all().some(({ editable }) => editable)) notes.push("double-click or Enter edits");
     setText(this.notes, notes.join(" \u00b7 "));
   }
@@ -275,9 +275,10 @@ class Board {
   }
 
   select(view, cell, delay) {
-    this.used = view.id;
+    const another = this.picked !== view.id; // the same cell of another matrix is news too
+    this.used = this.picked = view.id;
     const axes = view.axesOf(cell);
-    if (Object.keys(axes).every((axis) => axes[axis] === this.selected[axis])) return;
+    if (!another && Object.keys(axes).every((axis) => axes[axis] === this.selected[axis])) return;
     this.selected = { ...this.selected, ...axes };
     this.describe();
     this.paint();
@@ -301,7 +302,7 @@ class Board {
   flush() {
     clearTimeout(this.timer);
     this.timer = null;
-    this.send("sent", { n: this.sent, pick: this.pick, edits: this.edits });
+    this.send("sent", { n: this.sent, pick: this.pick, id: this.picked, edits: this.edits });
   }
 
   // --- editing: Enter and leaving the field keep the number, Escape does not ---
