@@ -1,7 +1,7 @@
 """Many heads: the width is cut, each head attends on its own slice, the outputs are joined."""
 
 from core.heads import join_heads, merge_heads, split_heads
-from ui import controls, fan, stage, tensors, text
+from ui import controls, fan, labs, stage, tensors, text
 from ui.view import View
 
 
@@ -14,6 +14,7 @@ def render(view: View) -> None:
     if many is not view:
         text.caption("heads", "One head chosen")
     PARTS[part](many)
+    labs.heads.show(many)
 
 
 def side_by_side(view: View) -> None:

@@ -11,7 +11,7 @@ def theme() -> str:
 
 
 def show(chart: Chart, key: str | None = None) -> None:
-    """Draw a chart. Without a key it may be drawn again and again in one place during one run."""
+    """Draw a chart. Two that are equal need different keys, as when one is drawn while something runs."""
     st.plotly_chart(chart.figure, key=key, alt=chart.alt, theme=None, config={"displayModeBar": False})
 
 

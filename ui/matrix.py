@@ -43,6 +43,7 @@ class Matrix:
     row edges. row_start, col_start: index of the first row and column when only a part is drawn.
     sources: which cells a cell came from: {"q": ("query",)} are the cells of matrix "q" of the same query.
     limits: the colour range to share with other matrices, wider than the data's own.
+    switches: its cells are 0 or 1, and a click or Enter sends a cell's other value as an edit.
 
     Raises ValueError where labels, marks or names do not fit; the message names both sides.
     """
@@ -66,6 +67,7 @@ class Matrix:
     changed: np.ndarray | None = None
     origin: np.ndarray | None = None
     editable: bool = False
+    switches: bool = False
     limits: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
@@ -159,6 +161,7 @@ def _describe(matrix: Matrix) -> dict[str, Any]:
         "changed": None if matrix.changed is None else _base64(matrix.changed, "u1"),
         "origin": None if matrix.origin is None else _base64(matrix.origin, "<i4"),
         "editable": matrix.editable,
+        "switches": matrix.switches,
     }
 
 

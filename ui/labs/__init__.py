@@ -3,6 +3,6 @@
 One file a page; its `show(view)` is the last line of the page's render.
 """
 
-from ui.labs import scale
+from ui.labs import blend, heads, mask, scale, softmax
 
-__all__ = ["scale"]
+__all__ = ["blend", "heads", "mask", "scale", "softmax"]

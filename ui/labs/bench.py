@@ -12,6 +12,9 @@ from ui.view import View
 
 Lab = Callable[[View], None]
 
+# A lab's matrix is made of the page's tensor with other values: what belonged to the old ones is dropped.
+PLAIN = {"sources": {}, "changed": None, "editable": False}
+
 
 class Record(Protocol):
     """What an experiment hands back."""
@@ -30,8 +33,8 @@ def choose(slug: str, labs: Mapping[str, Lab], view: View) -> None:
     with st.container(key="labs"):
         st.subheader(text.part("labs/labs", "Heading"), divider="gray")
         name = st.segmented_control(
-            "Lab", list(labs), default=next(iter(labs)), key=f"{slug}_lab", bind="query-params", required=True,
-            label_visibility="collapsed",
+            "Lab", list(labs), default=next(iter(labs)), key=f"{slug}_lab", bind="query-params",
+            required=True, label_visibility="collapsed",
         )  # fmt: skip
         st.markdown(text.part(f"labs/{slug}", name))
         labs[name](view)

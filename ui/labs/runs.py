@@ -36,7 +36,7 @@ class Experiment(Generic[Record]):
     name: str
     settings: Hashable
     start: Callable[[], Iterator[Record]]
-    draw: Callable[[Record], None]
+    draw: Callable[[Record, str], None]  # a record, and a name that no other drawing of this run has
     done: Callable[[Record], tuple[int, int]]  # (7, 20): 7 of 20 rounds are done
     rounds: str  # "steps"
 
@@ -55,7 +55,7 @@ def show(experiment: Experiment[Record]) -> None:
     else:
         _tell(experiment, kept, status)
         with picture.container():
-            experiment.draw(kept.record)
+            experiment.draw(kept.record, "kept")
 
 
 def _run(experiment: Experiment[Record], status, picture) -> None:  # noqa: ANN001 - Streamlit's own type
@@ -71,7 +71,7 @@ def _run(experiment: Experiment[Record], status, picture) -> None:  # noqa: ANN0
         bar.progress(done / of, f"{done} of {of} {experiment.rounds}")
         if done == of or time.monotonic() - drawn > REDRAW_AFTER:
             with picture.container():
-                experiment.draw(record)
+                experiment.draw(record, f"frame{done}")
             drawn = time.monotonic()
     status.empty()
 

@@ -24,11 +24,11 @@ from ui.view import View
 
 WITH, WITHOUT = "with the scale", "without the scale"
 TRAIN_D_KS = (4, 16, 64, 256, 1024)
-SWEEP_STEPS = 600
+SWEEP_STEPS = 300
 MEASURES = {
     "median gradient": ("median_norm", "median norm of the Jacobian"),
     "mean gradient": ("mean_norm", "mean norm of the Jacobian"),
-    "dead rows": ("share_dead", "share of rows with a norm below 0.001"),
+    "dead rows": ("share_dead", "rows with a norm below 0.001"),
 }
 
 # The same seed and the same sizes give the same numbers, so what follows a slider is computed once.
@@ -87,7 +87,7 @@ def saturation(view: View) -> None:
     raw, scaled = curve.series("share_saturated")
     over_d_k = figures.curves(
         curve.d_ks, _pair(scaled, raw), charts.theme(), x_title="d_k",
-        y_title="share of rows with a weight above 0.99", log_x=True, marked_x=d_k, y_range=(-0.03, 1),
+        y_title="rows with a weight above 0.99", log_x=True, marked_x=d_k, y_range=(-0.03, 1),
     )  # fmt: skip
     _two(bars, over_d_k, scale_on)
     bench.tell(lab)
@@ -162,8 +162,9 @@ def divisors(view: View) -> None:
     with picture:
         charts.show(
             figures.heat_strip(
-                lab.example_weights, [one.name for one in lab.divisors], view.inputs.key_tokens, charts.theme(),
-                title=f"{view.inputs.query_tokens[row]}: the example's row (d_k = {view.setup.d_k}) under each",
+                lab.example_weights, [one.name for one in lab.divisors], view.inputs.key_tokens,
+                charts.theme(),
+                title=f"{view.inputs.query_tokens[row]} in the example (d_k = {view.setup.d_k}), by divisor",
             )
         )  # fmt: skip
     with words:
@@ -195,10 +196,10 @@ def _training(view: View) -> Training:
 def _train(name: str, start, settings: Training) -> None:  # noqa: ANN001
     """Two trainings under way, drawn as they come."""
 
-    def draw(lab: TrainingLab) -> None:
+    def draw(lab: TrainingLab, key: str) -> None:
         picture, words = bench.halves()
         with picture:
-            _losses(lab, settings.n_steps)
+            _losses(lab, settings.n_steps, f"{key} losses")
         with words:
             bench.tell(lab)
 
@@ -209,10 +210,10 @@ def _train(name: str, start, settings: Training) -> None:  # noqa: ANN001
     )
 
 
-def _losses(lab: TrainingLab, n_steps: int) -> None:
+def _losses(lab: TrainingLab, n_steps: int, key: str) -> None:
     """The two loss curves, smoothed."""
     series = dict(zip(lab.names, (lab.first.smooth_losses, lab.second.smooth_losses), strict=True))
-    charts.show(figures.loss_curves(series, n_steps, charts.theme()))
+    charts.show(figures.loss_curves(series, n_steps, charts.theme()), key)
 
 
 def step_sizes(view: View) -> None:
@@ -233,7 +234,7 @@ def step_sizes(view: View) -> None:
     )  # fmt: skip
 
 
-def _draw_sweep(found: Sweep) -> None:
+def _draw_sweep(found: Sweep, key: str) -> None:
     """The loss that each step size leaves, and the curves of the two best."""
     left, right = st.columns(2, gap="medium")
     scaled, unscaled = ([one.test_loss for one in side] for side in (found.scaled, found.unscaled))
@@ -242,10 +243,11 @@ def _draw_sweep(found: Sweep) -> None:
             figures.grouped_bars(
                 [f"{rate:g}" for rate in found.rates[: len(scaled)]], _pair(scaled, unscaled), charts.theme(),
                 y_title="loss at the end", x_title="step size",
-            )
+            ),
+            f"{key} rates",
         )  # fmt: skip
     with right:
-        _losses(found.best, SWEEP_STEPS)
+        _losses(found.best, SWEEP_STEPS, f"{key} losses")
     bench.tell(found)
 
 
@@ -268,15 +270,16 @@ def fetching(view: View) -> None:
 FETCH_RATES = (0.1, 0.3, 1.0, 3.0, 10.0)
 
 
-def _draw_fetching(lab: FetchingLab) -> None:
+def _draw_fetching(lab: FetchingLab, key: str) -> None:
     """The share of the queries that have learned it."""
     picture, words = bench.halves()
     with picture:
         charts.show(
             figures.loss_curves(
                 _pair(lab.scaled, lab.unscaled), lab.n_steps, charts.theme(),
-                "share of the queries that have learned it", (-0.03, 1.03),
-            )
+                "queries that have learned it", (-0.03, 1.03),
+            ),
+            f"{key} learned",
         )  # fmt: skip
     with words:
         bench.tell(lab)
