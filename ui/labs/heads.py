@@ -29,17 +29,18 @@ def split(view: View) -> None:
         return
     lab = split_lab(*(merge_heads(x) for x in (given.q, given.k, given.v)), view.setup.n_heads)
     h, seq_len, d_k = lab.right_origins.shape
-    rows = [f"h{head}, row {row}" for head in range(h) for row in range(seq_len)]
+    words = [f"h{head} {word}" for head in range(h) for word in given.key_tokens]
+    rows = [f"h{head} row {row}" for head in range(h) for row in range(seq_len)]
     sides = (
-        ("right", "reshape, then transpose", lab.right.k, lab.right_origins),
-        ("wrong", "reshape alone", lab.wrong.k, lab.wrong_origins),
+        ("right", "reshape, then transpose", lab.right.k, lab.right_origins, words),
+        ("wrong", "reshape alone", lab.wrong.k, lab.wrong_origins, rows),
     )
     drawn = [
         _origins(
-            id, title, values.reshape(h * seq_len, d_k), origin.reshape(h * seq_len, d_k), slot, rows,
-            view.inputs.channels,
+            id, title, values.reshape(h * seq_len, d_k), origin.reshape(h * seq_len, d_k), slot, labels,
+            given.channels,
         )
-        for slot, (id, title, values, origin) in enumerate(sides)
+        for slot, (id, title, values, origin, labels) in enumerate(sides)
     ]  # fmt: skip
     drawn += [
         tensors.matrix(
@@ -94,7 +95,8 @@ def loop(view: View) -> None:
     drawn.append(
         Matrix(
             id="between", title=f"No transpose: {view.inputs.query_tokens[row]}",
-            values=lab.between_heads[row], row_labels=heads, col_labels=heads, row_axis="from head", col_axis="to head", colours="share",
+            values=lab.between_heads[row], row_labels=heads, col_labels=heads, row_axis="from head",
+            col_axis="to head", colours="share",
             decimals=2, place=(0, 2), shape=f"{len(heads)} × {len(heads)}",
         )
     )  # fmt: skip

@@ -15,6 +15,8 @@ from ui.labs import bench
 from ui.matrix import Matrix, show_matrices
 from ui.view import View
 
+FIRST_PAINTED = "4.1"  # the kite is hidden from it
+
 
 def show(view: View) -> None:
     """The chooser and the open lab; `view` has a mask."""
@@ -81,7 +83,12 @@ def painting(view: View) -> None:
     """A mask painted by hand, kept in the URL as text."""
     n_q, n_k = view.one.weights.shape
     cells = st.text_input(
-        "Painted cells, row.column", key="painted", bind="query-params", placeholder="none", max_chars=2000
+        "Painted cells, row.column",
+        FIRST_PAINTED,
+        key="painted",
+        bind="query-params",
+        placeholder="none",
+        max_chars=2000,
     )
     lab = painted_lab(view.one.q, view.one.k, view.one.v, allowed(view.setup), cells)
 
