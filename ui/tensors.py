@@ -141,7 +141,7 @@ def _signed(colours: str, values: np.ndarray) -> str:
     return "diverging" if colours == "sequential" and (values < 0).any() else colours
 
 
-def sums(view: View, values: np.ndarray, axis: str, place: tuple[int, int], id: str = "") -> Matrix:
+def sums(view: View, values: np.ndarray, axis: str, place: tuple[int, int]) -> Matrix:
     """What the weights add up to along one axis: a column of row sums or a row of column sums."""
     if axis == "row":
         labels = {"row_labels": view.inputs.query_tokens, "col_labels": ["sum"]}
@@ -150,7 +150,7 @@ def sums(view: View, values: np.ndarray, axis: str, place: tuple[int, int], id: 
         labels = {"row_labels": ["sum"], "col_labels": view.inputs.key_tokens}
         axes = {"row_axis": "sum", "col_axis": "key", "sources": {"weights": ["key"]}}
     return Matrix(
-        id=id or f"{axis}_sums",
+        id=f"{axis}_sums",
         title=f"{axis.capitalize()} sums",
         symbol=f"{axis} sum",
         values=values,

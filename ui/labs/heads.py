@@ -87,7 +87,7 @@ def loop(view: View) -> None:
         return
     lab = loop_lab(view.inputs.q, view.inputs.k, view.inputs.v)
     row, heads = view.selection.row, [f"head {head}" for head in range(len(lab.loop))]
-    passes = (("loop", "One head at a time", lab.loop), ("batched", "One batched product", lab.batched))
+    passes = (("loop", "Loop", lab.loop), ("batched", "One product", lab.batched))
     drawn = [
         tensors.matrix(view, "output", (0, slot), id=id, title=title, values=values[view.head], **bench.PLAIN)
         for slot, (id, title, values) in enumerate(passes)

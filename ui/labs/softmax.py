@@ -1,5 +1,7 @@
 """The Softmax page's labs: how hard the choice is, what leaves it as it is, what floats do to it."""
 
+from dataclasses import replace
+
 import numpy as np
 import streamlit as st
 
@@ -9,6 +11,7 @@ from core.experiments.hardness import axis_lab, hardness_lab, shift_lab, soft_ha
 from core.readouts import column_sums, row_sums
 from ui import charts, figures, tensors
 from ui.labs import bench
+from ui.matrix import Matrix
 from ui.view import View
 
 LARGE_ROW = (1000.0, 1001.0, 1002.0)
@@ -56,19 +59,21 @@ def _bars(view: View, series: dict, record: bench.Record) -> None:
 def axis(view: View) -> None:
     """Softmax over the rows, and over the columns by mistake."""
     lab = axis_lab(view.one.masked_scores, view.inputs.key_tokens)
-    ways = {
-        "by_row": ("Over each row", lab.by_row, 0),
-        "by_column": ("Over each column: wrong", lab.by_column, 2),
-    }
-    drawn = []
-    for id, (title, weights, slot) in ways.items():
-        drawn += [
-            tensors.matrix(view, "weights", (0, slot), id=id, title=title, values=weights, **bench.PLAIN),
-            tensors.sums(view, row_sums(weights), "row", (0, slot + 1), id=f"{id}_rows"),
-            tensors.sums(view, column_sums(weights), "column", (1, slot), id=f"{id}_columns"),
-        ]
-    bench.board(view, drawn, "Softmax over rows and over columns")
+    board = _with_sums(view, lab.by_row, "Over each row", "by row", 0)
+    board += _with_sums(view, lab.by_column, "Over each column: wrong", "by column", 2)
+    bench.board(view, board, "Softmax over rows and over columns")
     bench.tell(lab)
+
+
+def _with_sums(view: View, weights: np.ndarray, title: str, way: str, slot: int) -> list[Matrix]:
+    """Weights, the sums of their rows at the right and of their columns below."""
+    rows = tensors.sums(view, row_sums(weights), "row", (0, slot + 1))
+    columns = tensors.sums(view, column_sums(weights), "column", (1, slot))
+    return [
+        tensors.matrix(view, "weights", (0, slot), id=way, title=title, values=weights, **bench.PLAIN),
+        replace(rows, id=f"{way} rows", title=f"Row sums, {way}", sources={}),
+        replace(columns, id=f"{way} columns", title=f"Column sums, {way}", sources={}),
+    ]
 
 
 def soft_and_hard(view: View) -> None:
