@@ -167,19 +167,20 @@ def pipeline_row(steps: AttentionSteps, row: int, channel: int, keep: int, names
     _check_one_head(steps)
     parts = _parts(steps.scores.shape[-1], keep)
     shares = steps.weights[row] * steps.v[:, channel]
+    masked = "" if np.array_equal(steps.masked_scores[row], steps.scaled_scores[row]) else ", mask"
     query, value, result = names.query_tokens[row], names.value_channels[channel], steps.output[row, channel]
     return Arithmetic(
         question=f"The row of {query}, through all four steps",
         columns=(*_header(names.key_tokens, parts), "sum"),
         rows=(
             ("1 score", (*_cells(steps.scores[row], parts), "")),
-            (f"2 ÷ √{steps.q.shape[-1]}", (*_cells(steps.masked_scores[row], parts), "")),
+            (f"2 ÷ √{steps.q.shape[-1]}{masked}", (*_cells(steps.masked_scores[row], parts), "")),
             ("3 softmax", (*_cells(steps.weights[row], parts, add=True), number(_sum(steps.weights[row])))),
             (f"4 · V {value}", (*_cells(shares, parts, add=True), number(result))),
         ),
         lines=(),
         result=float(result),
-        note=_rounding([*steps.masked_scores[row], *steps.weights[row], result]),
+        note=_note(parts, len(shares), [*steps.masked_scores[row], *steps.weights[row], result]),
     )
 
 

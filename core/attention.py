@@ -99,10 +99,10 @@ def attention(
     ShapeError for shapes that do not fit.
     """
     q, k, v = check_attention(q, k, v)
-    scores = q @ k.mT  # score() and, below, blend(), without checking the same arrays again
+    scores = q @ k.mT
     scaled_scores = scale(scores, q.shape[-1])
     masked_scores = mask(scaled_scores, allowed)
-    weights = _unguarded_softmax(scaled_scores) if allowed is None else softmax(masked_scores)
+    weights = _quick_softmax(masked_scores, allowed)
     output = weights @ v
     return AttentionSteps(q, k, v, scores, scaled_scores, masked_scores, weights, output)
 
@@ -110,9 +110,12 @@ def attention(
 # Beside the two matrix products, softmax is what attention spends its time on. Each of these
 # says what it computes in plain NumPy; the other way of writing it is there for speed alone.
 
-# softmax itself without np.errstate, which makes each small operation slower. Only a mask can
-# leave a row with nothing but -inf, so without one there is no warning to silence.
 _unguarded_softmax = inspect.unwrap(softmax)
+
+
+def _quick_softmax(masked_scores: np.ndarray, allowed: np.ndarray | None) -> np.ndarray:
+    """softmax(masked_scores), without np.errstate where no row can be empty: it slows small operations."""
+    return _unguarded_softmax(masked_scores) if allowed is None else softmax(masked_scores)
 
 
 def _row_max(rows: np.ndarray) -> np.ndarray:

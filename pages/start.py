@@ -9,7 +9,7 @@ def render(view: View) -> None:
     """Four whole matrices in a row, then the selected word's own row through the steps."""
     stage.idea("start")
     stage.show_step(view, pipeline(view), "weights", max_height=280)
-    row, code = stage.columns()
+    row, code = stage.columns(11, 10)
     with row:
         stage.row_story(view)
     with code:

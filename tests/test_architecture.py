@@ -23,6 +23,8 @@ TAIL = ast.dump(ast.parse('if __name__ == "__main__":\n    from app import main\
 MAY_IMPORT = {
     "core/": {"numpy", "core"},
     "ui/figures.py": {"numpy", "plotly", "ui"},
+    "ui/poll_": {"sqlalchemy", "ui"},
+    "ui/qr.py": {"segno"},
     "ui/": {"numpy", "plotly", "streamlit", "core", "ui"},
     "pages/": {"streamlit", "core", "ui", "pages"},
     "app.py": {"streamlit", "core", "ui", "pages"},

@@ -23,10 +23,17 @@ SCRIPTS = ("numbers.js", "colours.js", "layout.js", "view.js", "paint.js", "boar
 COLOURS = ("diverging", "share", "sequential", "origin")
 MAX_HEIGHT = 420
 
+
+def _sent_form(name: str) -> str:
+    """The lines of a file without indentation and `//` lines, for Streamlit sends it with every rerun."""
+    lines = map(str.strip, (ASSETS / name).read_text(encoding="utf-8").splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
+
+
 _component = st.components.v2.component(
     "attention_matrices",
-    css=(ASSETS / "matrix.css").read_text(encoding="utf-8"),
-    js="\n".join((ASSETS / name).read_text(encoding="utf-8") for name in SCRIPTS),
+    css=_sent_form("matrix.css"),
+    js="\n".join(map(_sent_form, SCRIPTS)),
 )
 
 

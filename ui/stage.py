@@ -63,9 +63,9 @@ def idea(slug: str) -> None:
     st.markdown(text.part(slug, "Idea"))
 
 
-def columns() -> list:
+def columns(left: int = 13, right: int = 8) -> list:
     """Row 3: the matrices and their code at the left, the selected cell's arithmetic at the right."""
-    return st.columns([13, 8], gap="medium")
+    return st.columns([left, right], gap="medium")
 
 
 def arithmetic(view: View, cell: Callable[..., Arithmetic], col: int | None = None) -> None:

@@ -26,9 +26,7 @@ class Board {
     this.root = element("div", "board", root, { role: "group" });
     this.scroller = element("div", "scroller", this.root);
     this.stage = element("div", "stage", this.scroller);
-    this.colours = new Brush(element("canvas", "", this.stage));
-    this.ink = new Brush(element("canvas", "", this.stage));
-    this.light = new Brush(element("canvas", "", this.stage));
+    this.brush = new Brush(element("canvas", "picture", this.stage));
     this.foot = element("div", "foot", this.root);
     this.status = element("span", "status", this.foot);
     this.notes = element("span", "notes", this.foot);
@@ -136,8 +134,7 @@ class Board {
   redraw() {
     this.width = this.root.clientWidth;
     this.ratio = window.devicePixelRatio;
-    if (!this.width) return; // in a closed tab or expander: drawn when it opens
-    this.layOut();
+    if (this.width) this.layOut();
     this.paint();
   }
 
@@ -177,25 +174,12 @@ class Board {
   }
 
   paint() {
-    this.paintColours();
-    this.start(this.ink);
-    for (const view of this.all()) paintInk(this.ink, view, this.theme);
-    this.paintLight();
-  }
-
-  start(brush) {
-    brush.start(this.plan.width, this.plan.height, this.ratio, this.theme.family);
-  }
-
-  paintColours() {
-    this.start(this.colours);
-    for (const view of this.all()) paintColours(this.colours, view);
-  }
-
-  paintLight() {
-    if (!this.width) return;
-    this.start(this.light);
-    for (const view of this.all()) paintLight(this.light, view, this.theme, this.selected, lights.now);
+    if (!this.width) return; // in a closed tab or expander: painted when it opens
+    this.brush.start(this.plan.width, this.plan.height, this.ratio, this.theme);
+    for (const view of this.all()) {
+      paintPicture(this.brush, view, this.theme);
+      paintLight(this.brush, view, this.theme, this.selected, lights.now);
+    }
     this.tellStatus();
   }
 
@@ -206,7 +190,7 @@ class Board {
       const share = Math.min(1, (performance.now() - start) / FADE);
       for (const view of this.all()) view.fadeTo(share);
       if (share === 1) this.settle();
-      if (this.width) this.paintColours();
+      this.paint();
       if (share < 1) requestAnimationFrame(step);
     };
     this.fading = step;
@@ -299,7 +283,7 @@ class Board {
     if (Object.keys(axes).every((axis) => axes[axis] === this.selected[axis])) return;
     this.selected = { ...this.selected, ...axes };
     this.describe();
-    this.paintLight();
+    this.paint();
     this.announce(view);
     if (this.data.pickable) this.post({ pick: axes }, delay);
   }
@@ -405,7 +389,7 @@ const lights = {
     this.now = now;
     this.frame ??= requestAnimationFrame(() => {
       this.frame = null;
-      for (const board of boards) board.paintLight();
+      for (const board of boards) board.paint();
     });
   },
 };
@@ -430,11 +414,16 @@ function readTheme(root) {
   };
 }
 
+const shades = new Map();
+
 // Any CSS colour as [r, g, b].
 function rgbOfCss(colour) {
-  ruler.fillStyle = colour;
-  ruler.fillRect(0, 0, 1, 1);
-  return [...ruler.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+  if (!shades.has(colour)) {
+    ruler.fillStyle = colour;
+    ruler.fillRect(0, 0, 1, 1);
+    shades.set(colour, [...ruler.getImageData(0, 0, 1, 1).data.slice(0, 3)]);
+  }
+  return shades.get(colour);
 }
 
 export default function show({ data, parentElement, setTriggerValue }) {

@@ -81,7 +81,7 @@ function withWidths(plan, width, pixel, phone) {
   const fixed = columns.reduce((sum, column) => sum + column.lead + column.gutter, GAP.edge);
   shareOut(columns, width - fixed, pixel);
   const fits = columns.every((column) => column.cell >= column.need);
-  for (const column of columns) column.cell = Math.max(column.cell, wholePixels(column.need + 1, pixel));
+  for (const column of columns) column.cell = Math.max(column.cell, wholePixels(column.need + 0.99 * pixel, pixel));
   return { ...plan, columns, fits };
 }
 
@@ -212,7 +212,7 @@ function boxOf({ view, slot, bare }, column, line) {
 
 // --- widths of texts ---
 
-const ruler = document.createElement("canvas").getContext("2d");
+const ruler = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
 const known = new Map();
 
 function textWidth(text, size, family, weight = 400) {

@@ -1,5 +1,6 @@
-// The picture, in three layers: colours (they fade), ink (numbers, hatching, labels) and light (what is
-// pointed at or selected). The layout counts CSS pixels; a brush paints whole device pixels.
+// The picture: colours, numbers and labels, and over them the light, which frames what is pointed at or selected.
+// All of it is painted anew for each change, one canvas for the board: browsers copy canvases to the screen whole,
+// so that a second one would cost more than it saves. The layout counts CSS pixels, a brush whole device pixels.
 
 const LINES_FROM = 8; // smaller cells touch each other
 const LABEL_STEP = 11; // labels closer than this are shown one in every few
@@ -7,20 +8,20 @@ const LABEL_STEP = 11; // labels closer than this are shown one in every few
 class Brush {
   constructor(canvas) {
     this.canvas = canvas;
-    this.ink = canvas.getContext("2d");
+    this.ink = canvas.getContext("2d", { alpha: false });
   }
 
   // An empty sheet of this size.
-  start(width, height, ratio, family) {
+  start(width, height, ratio, theme) {
     this.ratio = ratio;
-    this.family = family;
+    this.family = theme.family;
     const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
-    if (this.canvas.width === w && this.canvas.height === h) {
-      this.ink.clearRect(0, 0, w, h);
-      return;
+    if (this.canvas.width !== w || this.canvas.height !== h) {
+      Object.assign(this.canvas, { width: w, height: h });
+      Object.assign(this.canvas.style, { width: `${w / ratio}px`, height: `${h / ratio}px` });
     }
-    Object.assign(this.canvas, { width: w, height: h });
-    Object.assign(this.canvas.style, { width: `${w / ratio}px`, height: `${h / ratio}px` });
+    this.ink.fillStyle = theme.background;
+    this.ink.fillRect(0, 0, w, h);
   }
 
   px(size) {
@@ -68,8 +69,18 @@ function eachCell(view, use) {
   for (let i = 0; i < view.values.length; i++) use(i, Math.floor(i / view.cols), i % view.cols);
 }
 
-// --- colours ---
+// --- the picture ---
 
+function paintPicture(brush, view, theme) {
+  paintColours(brush, view);
+  paintHatching(brush, view);
+  paintLines(brush, view, theme);
+  if (view.numbers) paintNumbers(brush, view);
+  if (view.changed) paintMarks(brush, view);
+  paintLabels(brush, view, theme);
+}
+
+// One pixel for each cell, drawn large: as quick for 64 rows as for 8.
 function paintColours(brush, view) {
   const { box, tile, rows, cols, shown } = view;
   if (tile.width !== cols || tile.height !== rows) Object.assign(tile, { width: cols, height: rows });
@@ -78,19 +89,8 @@ function paintColours(brush, view) {
   brush.ink.drawImage(tile, ...brush.pixels(box));
 }
 
-// --- ink ---
-
-function paintInk(brush, view, theme) {
-  paintHatching(brush, view);
-  paintLines(brush, view, theme);
-  if (view.numbers) paintNumbers(brush, view);
-  if (view.changed) paintMarks(brush, view);
-  paintLabels(brush, view, theme);
-}
-
 function paintHatching(brush, view) {
-  for (const kind of [MASKED, MISSING, EMPTY]) {
-    if (!view.kinds.includes(kind)) continue;
+  for (const kind of view.oddKinds) {
     const style = brush.ink.createPattern(hatching(brush, kind, view.mode), "repeat");
     for (const run of runs(view, kind)) brush.fill(run, style);
   }
@@ -246,14 +246,15 @@ function within(index, count) {
 }
 
 // A frame around a cell, a whole row (column null) or a whole column (row null), with a halo that parts it
-// from any colour beneath.
+// from any colour beneath. It stands half inside its cells, or outside those that it would hide.
 function outline(brush, view, theme, [row, col], style, thickness) {
   const { box } = view;
   const band = cellBox(view, row ?? 0, col ?? 0);
   if (row === null) band.height = box.height;
   if (col === null) band.width = box.width;
-  brush.frame(band, theme.background, thickness + 2, thickness);
-  brush.frame(band, style, thickness, thickness - 1);
+  const inside = Math.min(box.cellWidth, box.cellHeight) < LINES_FROM ? 0 : 1;
+  brush.frame(band, theme.background, thickness + 1 + inside, thickness + 1 - inside);
+  brush.frame(band, style, thickness, thickness - inside);
 }
 
 // Bold labels of a row and a column (or null); where labels are close, the neighbours make room.

@@ -1,5 +1,5 @@
 // One matrix: its numbers, how they look, and the grid that a keyboard and a screen reader meet.
-// The picture is on the board's canvases; of the grid only the selected cell and its two headers exist.
+// The picture is on the board's canvas; of the grid only the selected cell and its two headers exist.
 
 const PLAIN = 0;
 const MASKED = 1; // -inf or inf
@@ -30,6 +30,7 @@ class View {
     this.changed = data.changed && bytesOf(data.changed);
     this.origin = data.origin && new Int32Array(bytesOf(data.origin).buffer);
     this.kinds = Uint8Array.from(this.values, (value) => kindOf(value, data.colours));
+    this.oddKinds = [MASKED, EMPTY, MISSING].filter((kind) => this.kinds.includes(kind));
     this.numbers = data.rows <= NUMBERS && data.cols <= NUMBERS;
     this.texts = this.numbers ? Array.from(this.values, (value) => cellText(value, data.decimals)) : null;
     this.range = finiteRange(this.values);
@@ -253,7 +254,6 @@ function newNodes(stage, id) {
   const grid = element("div", "grid", stage, { role: "grid", tabindex: 0, "aria-activedescendant": `${id}-cell` });
   const headRow = newRow(grid, 1);
   const bodyRow = newRow(grid, 2);
-  newCell(headRow, "columnheader", { "aria-colindex": 1 });
   return {
     title,
     titleLead: element("span", "title-lead", title),
@@ -286,11 +286,11 @@ function drawLegend(legend, view) {
   legend.dataset.shows = name;
   legend.replaceChildren();
   if (barEnds(view)) drawBar(legend, view);
-  for (const kind of oddKinds(view)) drawSwatch(legend, view, kind);
+  for (const kind of view.oddKinds) drawSwatch(legend, view, kind);
 }
 
 function legendTexts(view) {
-  return [...(barEnds(view) ?? []).map(rangeText), ...oddKinds(view).map((kind) => oddText(view, kind))];
+  return [...(barEnds(view) ?? []).map(rangeText), ...view.oddKinds.map((kind) => oddText(view, kind))];
 }
 
 // A share's scale is 0 to 1 whatever the numbers; the others print what the numbers span.
@@ -316,10 +316,6 @@ function drawZero(bar, share) {
   const zero = element("b", share > 0.5 ? "before" : "after", bar);
   zero.style.left = `${100 * share}%`;
   zero.textContent = "0";
-}
-
-function oddKinds(view) {
-  return [MASKED, EMPTY, MISSING].filter((kind) => view.kinds.includes(kind));
 }
 
 function drawSwatch(legend, view, kind) {

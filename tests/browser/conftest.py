@@ -10,9 +10,10 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
 from tests.browser import chromium, server
 
@@ -22,6 +23,7 @@ DEVICES: dict[str, dict[str, Any]] = {
 }
 APP = server.ROOT / "app.py"
 IDLE = '[data-testid="stApp"][data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
+PROBES = ("/_stcore/health", "/_stcore/host-config")
 EXCEPTION = '[data-testid="stException"]'
 
 
@@ -74,7 +76,8 @@ def serve() -> Iterator[Callable[..., str]]:
 def new_page(browser: Browser) -> Iterator[Callable[..., Page]]:
     """new_page(device="desktop", theme="light", **context options) -> a page in a context of its own.
 
-    The test fails afterwards if any of its pages logged an error, threw, or shows an exception.
+    The test fails afterwards if any of its pages logged an error, threw, asked another machine
+    for anything, or shows an exception.
     """
     with ExitStack() as contexts:
         pages: list[Page] = []
@@ -84,8 +87,9 @@ def new_page(browser: Browser) -> Iterator[Callable[..., Page]]:
             context = browser.new_context(**DEVICES[device], color_scheme=theme, **options)
             contexts.callback(context.close)
             page = context.new_page()
-            page.on("console", lambda message: faults.extend(_fault(message)))
+            page.on("console", lambda message: faults.extend(_logged(message)))
             page.on("pageerror", lambda error: faults.append(f"uncaught: {error}"))
+            page.on("request", lambda request: faults.extend(_foreign(request)))
             pages.append(page)
             return page
 
@@ -101,5 +105,15 @@ def page(new_page: Callable[..., Page]) -> Page:
     return new_page()
 
 
-def _fault(message: ConsoleMessage) -> list[str]:
-    return [f"console: {message.text} ({message.location['url']})"] if message.type == "error" else []
+def _logged(message: ConsoleMessage) -> list[str]:
+    """An error on the console, unless it is Streamlit looking for its own base path on a deep link."""
+    url = message.location["url"]
+    if message.type != "error" or (urlsplit(url).path.endswith(PROBES) and "404" in message.text):
+        return []
+    return [f"console: {message.text} ({url})"]
+
+
+def _foreign(request: Request) -> list[str]:
+    """A request that leaves this machine: the tutor works offline and tells nobody who reads it."""
+    inside = urlsplit(request.url).hostname in (None, "127.0.0.1")
+    return [] if inside else [f"request to another machine: {request.url}"]

@@ -16,6 +16,7 @@ from core.arithmetic import (
     blend_cell,
     mask_cell,
     number,
+    pipeline_row,
     projection_cell,
     scale_cell,
     score_cell,
@@ -136,8 +137,9 @@ def assert_dot_product(
     assert evaluate(terms) == pytest.approx(float(cell), abs=1e-9 if whole else float(rounding))
     assert len(re.findall(r"\d·|\)·", terms)) == len(alone)
     assert (f"{len(alone)} of {len(left)} terms" in arithmetic.note) == (len(alone) < len(left))
+    numbers = [*left, *right, float(cell)]  # those left out are rounded too, in their gap's sum
     assert ("rounded" in arithmetic.note) == any(
-        re.search(r"\.\d{3}|×", text) for text in (*lefts, *rights, total)
+        not math.isclose(value, round(value, 3), rel_tol=2e-15) for value in numbers if math.isfinite(value)
     )
 
 
@@ -216,6 +218,26 @@ def check_blend(steps: AttentionSteps, row: int, channel: int) -> None:
     assert_dot_product(arithmetic, steps.weights[row], steps.v[:, channel], steps.output[row, channel])
 
 
+def check_pipeline(steps: AttentionSteps, row: int, channel: int, keep: int) -> None:
+    arithmetic = pipeline_row(steps, row, channel, keep, Named(steps))
+    *columns, last = arithmetic.columns
+    assert last == "sum"
+    ranges = column_ranges(tuple(columns), steps.scores.shape[1])
+    assert range(keep, keep + 1) in ranges
+    rows = [cells[:-1] for _, cells in arithmetic.rows]
+    assert_row(rows[0], steps.scores[row], ranges)
+    assert_row(rows[1], steps.masked_scores[row], ranges)
+    assert_row(rows[2], steps.weights[row], ranges, summed=True)
+    assert_row(rows[3], steps.weights[row] * steps.v[:, channel], ranges, summed=True)
+    sums = [cells[-1] for _, cells in arithmetic.rows]
+    assert sums[:2] == ["", ""]
+    assert read(sums[2]) == pytest.approx(1, abs=1e-12)
+    assert_prints(sums[3], steps.output[row, channel])
+    assert arithmetic.result == steps.output[row, channel]
+    assert ("mask" in arithmetic.rows[1][0]) == np.isneginf(steps.masked_scores[row]).any()
+    assert ("…" in arithmetic.columns) == ("terms are shown" in arithmetic.note)
+
+
 def check_projection(steps: MultiHeadSteps, row: int, channel: int) -> None:
     arithmetic = projection_cell(steps, row, channel, Named(steps.heads.head(0)))
     d_v = steps.heads.v.shape[-1]
@@ -238,10 +260,11 @@ def check_all(
     check_mask(steps, row, col, may)
     check_softmax(steps, row, col)
     check_blend(steps, row, channel)
+    check_pipeline(steps, row, channel, col)
     check_projection(multi, row, channel % multi.w_o.shape[1])
 
 
-@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("mask", ["none", "causal+padding"])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_cell_of_every_example(name: str, mask: str) -> None:
     example = EXAMPLES[name]

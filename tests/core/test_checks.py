@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from core.attention import attention, blend, mask, score, softmax
-from core.checks import ShapeError, check_array
+from core.checks import ShapeError, as_float, check_array, check_attention, check_query_key
 
 GOOD = np.ones((2, 3))
 # What is refused in place of an array, and what the sentence says.
@@ -101,6 +101,21 @@ def test_a_mask_that_is_none_is_refused(allowed: Any, error: type[Exception], se
 def test_a_mask_may_broadcast(shape: tuple) -> None:
     x = np.ones((2, 7, 4))
     assert attention(x, x, x, np.ones(shape, bool)).output.shape == (2, 7, 4)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64])
+def test_integers_become_float64(dtype: type) -> None:
+    x = np.ones((2, 3), dtype)
+    assert as_float(x).dtype == np.float64
+    assert {array.dtype for array in check_attention(x, x, x)} == {np.dtype(float)}
+    assert {array.dtype for array in check_query_key(x, x)} == {np.dtype(float)}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_floats_stay_what_they_are(dtype: type) -> None:
+    x = np.ones((2, 3), dtype)
+    assert as_float(x) is x
+    assert all(array is x for array in check_attention(x, x, x))
 
 
 def test_leading_axes_broadcast() -> None:

@@ -1,0 +1,23 @@
+"""A QR code of an address, as SVG that stands in the page itself."""
+
+import segno
+
+LONGEST = 1200  # characters; denser codes cannot be read from the back of a room
+
+
+class TooLongForQr(ValueError):
+    """The address does not fit a code that a camera can read across a room."""
+
+
+def qr_svg(url: str) -> str:
+    """-> `<svg ...>` of the QR code: black on white with its quiet zone, scaling to the place it is given.
+
+    The address is only in the pattern, never in the markup. Raises TooLongForQr.
+    """
+    if len(url) > LONGEST:
+        raise TooLongForQr(
+            f"The address has {len(url)} characters; a QR code takes {LONGEST}. "
+            "Fewer edits by hand make it shorter."
+        )
+    code = segno.make(url, error="m", micro=False)
+    return code.svg_inline(border=4, dark="#000", light="#fff", omitsize=True)
