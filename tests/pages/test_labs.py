@@ -131,7 +131,8 @@ SAYS: dict[tuple[str, str, str], Callable[[], list[str]]] = {
 # The two d_k and the step size keep the long experiments short; all others are junk.
 JUNK = {
     "lab_d_k": "65", "scale_on": "maybe", "measure": "?", "n_keys": "9", "nudge": "-1", "lab_heads": "3",
-    "train_d_k": "4", "fetch_rate": "3.0", "rate": "x", "hardness": "99", "shift": "1e9", "format_row": "<b>", "gap": "NaN",
+    "train_d_k": "4", "fetch_rate": "3.0", "rate": "x", "hardness": "99", "shift": "1e9", "gap": "NaN",
+    "format_row": "<b>",
     "hull_x": "7", "hull_y": "-1", "doubled": "W", "variant": "none", "format": "int8", "cost_len": "0",
     "cost_width": "-", "mixing": "2", "sweep_d_k": "4", "optimiser": "lion",
 }  # fmt: skip
