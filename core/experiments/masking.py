@@ -7,7 +7,7 @@ import numpy as np
 
 from core.attention import blend, mask, scale, score, softmax
 from core.checks import check_allowed
-from core.experiments.prose import Table, counted, fixed, percent, significant
+from core.experiments.prose import NO_BREAK, Table, counted, fixed, percent, significant
 
 MaskedWeights = Callable[[np.ndarray, np.ndarray], np.ndarray]  # scaled scores, allowed -> weights
 
@@ -105,7 +105,7 @@ class MaskVariant:
 
 def _share(value: float) -> str:
     """A leaked weight; small ones in percent with their digits."""
-    return percent(value) if value >= 0.001 else f"{significant(100 * value)} %"
+    return percent(value) if value >= 0.001 else f"{significant(100 * value)}{NO_BREAK}%"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -46,7 +46,7 @@ def show(experiment: Experiment[Record]) -> None:
     kept = st.session_state.get(KEPT)
     kept = kept if kept and kept.name == experiment.name else None
     buttons = st.container(horizontal=True, vertical_alignment="center")
-    started = buttons.button("Train" if kept is None else "Train again", key="train")
+    started = buttons.button("Train", key="train")
     status, picture = buttons.empty(), st.empty()
     if started or kept is None:
         _run(experiment, status, picture)

@@ -31,11 +31,11 @@ MEASURES = {
     "dead rows": ("share_dead", "rows with a norm below 0.001"),
 }
 
-# The same seed and the same sizes give the same numbers, so what follows a slider is computed once.
-_variance_lab = st.cache_data(variance_lab, max_entries=64, show_spinner=False)
-_variance_curve = st.cache_data(variance_curve, max_entries=64, show_spinner=False)
-_saturation_lab = st.cache_data(saturation_lab, max_entries=64, show_spinner=False)
-_gradient_curve = st.cache_data(gradient_curve, max_entries=64, show_spinner=False)
+# The same sizes and the same seed give the same numbers and the same charts, so they are made once, for all
+# readers. Nothing changes a record or a chart after it was made.
+_once = st.cache_resource(max_entries=128, show_spinner=False)
+_variance_lab, _variance_curve = _once(variance_lab), _once(variance_curve)
+_saturation_lab, _gradient_curve = _once(saturation_lab), _once(gradient_curve)
 
 
 def show(view: View) -> None:
@@ -65,39 +65,56 @@ def _pair(with_it, without_it) -> dict:  # noqa: ANN001
 def variance(view: View) -> None:
     """(a) Histograms of raw and scaled scores, and the variance over every d_k."""
     d_k, scale_on = _width_and_switch()
-    lab, curve = _variance_lab(d_k, view.setup.seed), _variance_curve(view.setup.seed)
-    histograms = figures.histogram_pair(lab.scaled_scores, lab.raw_scores, charts.theme(), (WITH, WITHOUT))
+    _side_by_side(_variance_charts(d_k, view.setup.seed, scale_on, charts.theme()))
+    bench.tell(_variance_lab(d_k, view.setup.seed), _variance_curve(view.setup.seed))
+
+
+@_once
+def _variance_charts(d_k: int, seed: int, scale_on: bool, theme: str) -> list[figures.Chart]:
+    """The two histograms over one axis; raw and scaled variance over d_k with their intervals."""
+    lab, curve = _variance_lab(d_k, seed), _variance_curve(seed)
+    histograms = figures.histogram_pair(lab.scaled_scores, lab.raw_scores, theme, (WITH, WITHOUT))
     over_d_k = figures.curves(
-        curve.d_ks, _pair(curve.scaled[:, 0], curve.raw[:, 0]), charts.theme(), x_title="d_k",
+        curve.d_ks, _pair(curve.scaled[:, 0], curve.raw[:, 0]), theme, x_title="d_k",
         y_title="variance of the scores", bands=_pair(curve.scaled[:, 1:].T, curve.raw[:, 1:].T),
         reference=("exactly d_k", curve.d_ks), log_x=True, log_y=True, marked_x=d_k,
     )  # fmt: skip
-    _two(histograms, over_d_k, scale_on)
-    bench.tell(lab, curve)
+    return _switched([histograms, over_d_k], scale_on)
 
 
 def saturation(view: View) -> None:
     """(b) One row's weights, and how many rows are saturated at every d_k."""
     d_k, scale_on = _width_and_switch()
-    lab, curve = _saturation_lab(d_k, seed=view.setup.seed), _gradient_curve(8, view.setup.seed)
+    _side_by_side(_saturation_charts(d_k, view.setup.seed, scale_on, charts.theme()))
+    bench.tell(_saturation_lab(d_k, seed=view.setup.seed))
+
+
+@_once
+def _saturation_charts(d_k: int, seed: int, scale_on: bool, theme: str) -> list[figures.Chart]:
+    """One row's weights as bars; the share of saturated rows over d_k."""
+    lab, curve = _saturation_lab(d_k, seed=seed), _gradient_curve(8, seed)
     bars = figures.grouped_bars(
-        [f"key {i}" for i in range(lab.n_keys)], _pair(lab.scaled_row, lab.raw_row), charts.theme(),
-        y_title="weight", y_range=(0, 1),
+        [f"key {i}" for i in range(lab.n_keys)], _pair(lab.scaled_row, lab.raw_row), theme, y_title="weight",
+        y_range=(0, 1),
     )  # fmt: skip
     raw, scaled = curve.series("share_saturated")
     over_d_k = figures.curves(
-        curve.d_ks, _pair(scaled, raw), charts.theme(), x_title="d_k",
-        y_title="rows with a weight above 0.99", log_x=True, marked_x=d_k, y_range=(-0.03, 1),
+        curve.d_ks, _pair(scaled, raw), theme, x_title="d_k", y_title="rows with a weight above 0.99",
+        log_x=True, marked_x=d_k, y_range=(-0.03, 1),
     )  # fmt: skip
-    _two(bars, over_d_k, scale_on)
-    bench.tell(lab)
+    return _switched([bars, over_d_k], scale_on)
 
 
-def _two(left: figures.Chart, right: figures.Chart, scale_on: bool) -> None:
-    """Two charts side by side, both without the scaled series while the scale is off."""
-    for column, chart in zip(st.columns(2, gap="medium"), (left, right), strict=True):
+def _switched(made: list[figures.Chart], scale_on: bool) -> list[figures.Chart]:
+    """While the scale is off, the scaled series are hidden."""
+    return made if scale_on else [charts.leave_out(chart, WITH) for chart in made]
+
+
+def _side_by_side(made: list[figures.Chart]) -> None:
+    """Two charts beside one another."""
+    for column, chart in zip(st.columns(2, gap="medium"), made, strict=True):
         with column:
-            charts.show(chart if scale_on else charts.leave_out(chart, WITH))
+            charts.show(chart)
 
 
 def gradient(view: View) -> None:
