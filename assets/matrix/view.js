@@ -189,7 +189,8 @@ class View {
   }
 
   announcement([row, col]) {
-    return `${this.title || this.symbol}: row ${this.rowLabels[row]}, column ${this.colLabels[col]}: ${this.spoken(row, col)}`;
+    const cell = `row ${this.rowLabels[row]}, column ${this.colLabels[col]}`;
+    return `${this.title || this.symbol}: ${cell}: ${this.spoken(row, col)}`;
   }
 
   // "S[it, kite]"
