@@ -30,6 +30,7 @@ from core.experiments import (
 from core.heads import merge_heads
 from core.masks import causal
 from core.setup import Setup, inputs, run
+from tests.pages.conftest import drawn
 from ui import labs
 from ui.labs.mask import FIRST_PAINTED
 from ui.labs.scale import SWEEP_STEPS
@@ -207,6 +208,36 @@ def test_bars_of_the_hardness_lab_are_the_weights(open_page: Callable) -> None:
     sharper, usual = plotted(page)
     np.testing.assert_allclose(sharper["y"], lab.weights, rtol=1e-6)
     np.testing.assert_allclose(usual["y"], KITE.weights[4], rtol=1e-6)
+
+
+@pytest.mark.parametrize("variant", ["no mask", "one position too short"])
+def test_two_masks_are_drawn_side_by_side(open_page: Callable, variant: str) -> None:
+    matrices = drawn(open_page("mask", mask_lab="Ways to mask", variant=variant), of_lab=True)
+    found = {one.name: one.weights for one in masking.mask_lab(*QKV, causal(7)).variants}
+    assert [matrix["title"] for matrix in matrices.values()] == [masking.RIGHT, variant]
+    for matrix in matrices.values():
+        np.testing.assert_array_equal(matrix["values"], found[matrix["title"]])
+
+
+def test_a_painted_mask_is_drawn_with_its_weights(open_page: Callable) -> None:
+    matrices = drawn(open_page("mask", mask_lab="Paint a mask", painted="0.2;4.1"), of_lab=True)
+    lab = painting.painted_lab(*QKV, causal(7), "0.2;4.1")
+    assert matrices["painted_mask"]["switches"]
+    np.testing.assert_array_equal(matrices["painted_mask"]["values"], lab.allowed)
+    np.testing.assert_array_equal(matrices["painted_weights"]["values"], lab.weights)
+
+
+def test_a_wrong_reshape_is_drawn_with_the_words_its_numbers_came_from(open_page: Callable) -> None:
+    matrices = drawn(open_page("heads", heads_lab="Wrong reshape", n_heads=2), of_lab=True)
+    lab = splitting.split_lab(*FLAT, 2)
+    for name, steps, origins in (
+        ("right", lab.right, lab.right_origins),
+        ("wrong", lab.wrong, lab.wrong_origins),
+    ):
+        np.testing.assert_array_equal(matrices[name]["values"], steps.k.reshape(14, 4))
+        origin = np.frombuffer(base64.b64decode(matrices[name]["origin"]), "<i4")
+        np.testing.assert_array_equal(origin, origins.ravel())
+        np.testing.assert_array_equal(matrices[f"{name}_weights"]["values"], steps.weights[0])
 
 
 def test_switched_off_scale_leaves_the_raw_scores_alone(open_page: Callable) -> None:

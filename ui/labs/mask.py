@@ -102,7 +102,7 @@ def painting(view: View) -> None:
     show_matrices(
         [mask, _weights(view, lab.weights, (0, 1), "painted_weights", "Weights under it")],
         {"query": view.selection.row, "key": view.selection.col},
-        key="painting", label="Painted mask", on_pick=controls.pick, on_edit=turn, max_height=320,
+        key="lab_painting", label="Painted mask", on_pick=controls.pick, on_edit=turn, max_height=320,
     )  # fmt: skip
     bench.tell(lab)
 
