@@ -35,7 +35,7 @@ def test_a_link_opens_a_lab_and_its_slider_obeys_the_keyboard(app_url: str, page
 
 
 def test_a_long_experiment_is_drawn_while_it_runs_stopped_and_run_again(app_url: str, page: Page) -> None:
-    go(page, f"{app_url}/scale")
+    go(page, f"{app_url}/scale?seq_len=9")
     expect(said(page).locator(".js-plotly-plot")).to_have_count(2, timeout=30_000)
     stop, again = (page.get_by_role("button", name=name, exact=True) for name in ("Stop", "Train"))
     page.get_by_role("radio", name="Step sizes").click()

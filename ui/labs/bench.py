@@ -1,19 +1,18 @@
 """What every lab stands on: its place in the chooser, its words, its table, its board."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from dataclasses import replace
+from typing import Any, Protocol
 
+import numpy as np
 import streamlit as st
 
 from core.experiments.prose import Table
-from ui import stage, text
+from ui import stage, tensors, text
 from ui.matrix import Matrix
 from ui.view import View
 
 Lab = Callable[[View], None]
-
-# A lab's matrix is made of the page's tensor with other values: what belonged to the old ones is dropped.
-PLAIN = {"sources": {}, "changed": None, "editable": False}
 
 
 class Record(Protocol):
@@ -57,6 +56,15 @@ def table(rows: Table) -> None:
     """A table of the core, its header first."""
     with st.container(key="lab_table"):
         st.markdown(text.table(rows[0], rows[1:]))
+
+
+def matrix(view: View, name: str, values: np.ndarray, slot: tuple[int, int], **more: Any) -> Matrix:
+    """Other values of the page's tensor `name`, with its axes and labels; `more` holds id and title.
+
+    What belonged to the page's own values (sources, marks of edits) is left out.
+    """
+    drawn = tensors.matrix(view, name, slot)
+    return replace(drawn, values=values, sources={}, changed=None, editable=False, **more)
 
 
 def board(view: View, matrices: Sequence[Matrix], label: str, max_height: int = 300) -> None:

@@ -7,7 +7,7 @@ from core.experiments.heads_compared import cost_lab, mixing_lab, width_lab
 from core.experiments.splitting import loop_lab, merge_lab, split_lab
 from core.heads import merge_heads
 from core.setup import allowed
-from ui import charts, figures, tensors, text
+from ui import charts, figures, text
 from ui.labs import bench
 from ui.matrix import Matrix
 from ui.view import View
@@ -43,9 +43,9 @@ def split(view: View) -> None:
         for slot, (id, title, values, origin, labels) in enumerate(sides)
     ]  # fmt: skip
     drawn += [
-        tensors.matrix(
-            view, "weights", (0, 2 + slot), id=f"{id}_weights", title=f"Weights, {id}",
-            values=steps.weights[view.head], **bench.PLAIN,
+        bench.matrix(
+            view, "weights", steps.weights[view.head], (0, 2 + slot), id=f"{id}_weights",
+            title=f"Weights, {id}",
         )
         for slot, (id, steps) in enumerate((("right", lab.right), ("wrong", lab.wrong)))
     ]  # fmt: skip
@@ -89,7 +89,7 @@ def loop(view: View) -> None:
     row, heads = view.selection.row, [f"head {head}" for head in range(len(lab.loop))]
     passes = (("loop", "Loop", lab.loop), ("batched", "One product", lab.batched))
     drawn = [
-        tensors.matrix(view, "output", (0, slot), id=id, title=title, values=values[view.head], **bench.PLAIN)
+        bench.matrix(view, "output", values[view.head], (0, slot), id=id, title=title)
         for slot, (id, title, values) in enumerate(passes)
     ]
     drawn.append(
@@ -113,7 +113,7 @@ def width(view: View) -> None:
     bench.board(
         view,
         [
-            tensors.matrix(view, "weights", divmod(slot, 3), id=id, title=title, values=values, **bench.PLAIN)
+            bench.matrix(view, "weights", values, divmod(slot, 3), id=id, title=title)
             for slot, (id, title, values) in enumerate(maps)
         ],
         "One wide head and several narrow ones",
@@ -132,8 +132,8 @@ def cost(view: View) -> None:  # noqa: ARG001 - its sizes are those of a real la
     lab = cost_lab(seq_len, d_model)
     first = lab.costs[0]
     series = {
-        "multiply-adds of Q Kᵀ": [one.scores / first.scores for one in lab.costs],
-        "softmax entries": [one.softmax_entries / first.softmax_entries for one in lab.costs],
+        "multiply-adds of Q Kᵀ": np.array([one.scores / first.scores for one in lab.costs]),
+        "softmax entries": np.array([one.softmax_entries / first.softmax_entries for one in lab.costs]),
     }
     bench.table(lab.table)
     picture, words = bench.halves()

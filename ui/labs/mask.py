@@ -10,7 +10,7 @@ from core.experiments.masking import RIGHT, VARIANTS, mask_lab
 from core.experiments.painting import painted_lab, with_flip
 from core.experiments.prefixes import prefix_lab
 from core.setup import allowed
-from ui import charts, controls, figures, tensors, text
+from ui import charts, controls, figures, text
 from ui.labs import bench
 from ui.matrix import Matrix, show_matrices
 from ui.view import View
@@ -23,13 +23,21 @@ def show(view: View) -> None:
     bench.choose("mask", LABS, view)
 
 
+def _allowed(view: View) -> np.ndarray:
+    """The mask that the page shows."""
+    mask = allowed(view.setup)
+    if mask is None:
+        raise ValueError("the labs on masks need a view with a mask, but its mask is none")
+    return mask
+
+
 def variants(view: View) -> None:
     """The right mask beside another one, and all of them in a table."""
     others = [name for name in VARIANTS if name != RIGHT]
     chosen = st.selectbox(
         "Beside the right one", others, others.index("0 before softmax"), key="variant", bind="query-params"
     )
-    lab = mask_lab(view.one.q, view.one.k, view.one.v, allowed(view.setup))
+    lab = mask_lab(view.one.q, view.one.k, view.one.v, _allowed(view))
     found = {one.name: one for one in lab.variants}
     shown = [found[name] for name in (RIGHT, chosen) if name in found]
     bench.board(
@@ -48,7 +56,7 @@ def variants(view: View) -> None:
 
 def _weights(view: View, weights: np.ndarray, place: tuple[int, int], id: str, title: str) -> Matrix:
     """Weights of this head under some mask."""
-    return tensors.matrix(view, "weights", place, id=id, title=title, values=weights, **bench.PLAIN)
+    return bench.matrix(view, "weights", weights, place, id=id, title=title)
 
 
 def prefixes(view: View) -> None:
@@ -62,7 +70,7 @@ def prefixes(view: View) -> None:
     bench.board(
         view,
         [
-            tensors.matrix(view, "output", (0, slot), id=id, title=title, values=values, **bench.PLAIN)
+            bench.matrix(view, "output", values, (0, slot), id=id, title=title)
             for slot, (id, (title, values)) in enumerate(passes.items())
         ],
         "Outputs of one pass, and word by word",
@@ -90,14 +98,14 @@ def painting(view: View) -> None:
         placeholder="none",
         max_chars=2000,
     )
-    lab = painted_lab(view.one.q, view.one.k, view.one.v, allowed(view.setup), cells)
+    lab = painted_lab(view.one.q, view.one.k, view.one.v, _allowed(view), cells)
 
     def turn(_: str, row: int, col: int, value: float) -> None:  # noqa: ARG001 - each message is one turn
         st.session_state["painted"] = with_flip(st.session_state["painted"], row, col, n_q, n_k)
 
-    mask = tensors.matrix(
-        view, "weights", (0, 0), id="painted_mask", title="Mask: 1 = may attend", symbol="allowed",
-        values=lab.allowed.astype(float), **(bench.PLAIN | {"switches": True, "decimals": 0}),
+    mask = bench.matrix(
+        view, "weights", lab.allowed.astype(float), (0, 0), id="painted_mask", title="Mask: 1 = may attend",
+        symbol="allowed", switches=True, decimals=0,
     )  # fmt: skip
     show_matrices(
         [mask, _weights(view, lab.weights, (0, 1), "painted_weights", "Weights under it")],
@@ -109,7 +117,7 @@ def painting(view: View) -> None:
 
 def conventions(view: View) -> None:
     """One boolean array, read both ways."""
-    lab = convention_lab(view.one.scaled_scores, allowed(view.setup))
+    lab = convention_lab(view.one.scaled_scores, _allowed(view))
     readings = (("may attend", lab.may_attend), ("is blocked", lab.blocked))
     bench.board(
         view,

@@ -53,7 +53,7 @@ def show(experiment: Experiment[Record]) -> None:
     elif kept.record is None:
         status.caption("Stopped before anything was measured.")
     else:
-        _tell(experiment, kept, status)
+        _tell(experiment, kept.settings, kept.record, status)
         with picture.container():
             experiment.draw(kept.record, "kept")
 
@@ -76,11 +76,11 @@ def _run(experiment: Experiment[Record], status, picture) -> None:  # noqa: ANN0
     status.empty()
 
 
-def _tell(experiment: Experiment[Record], kept: Kept[Record], status) -> None:  # noqa: ANN001
+def _tell(experiment: Experiment[Record], settings: Hashable, record: Record, status) -> None:  # noqa: ANN001
     """Say it where the curves were stopped, and where they belong to other settings."""
-    done, of = experiment.done(kept.record)
+    done, of = experiment.done(record)
     words = [] if done == of else [f"Stopped after {done} of {of} {experiment.rounds}."]
-    if kept.settings != experiment.settings:
+    if settings != experiment.settings:
         words.append(text.part("labs/labs", "Other settings"))
     if words:
         status.caption(" ".join(words))

@@ -1,5 +1,6 @@
 """The Scale page's labs: what the division by √d_k is for."""
 
+import numpy as np
 import streamlit as st
 
 from core.experiments.divisors import divisor_lab
@@ -254,7 +255,7 @@ def step_sizes(view: View) -> None:
 def _draw_sweep(found: Sweep, key: str) -> None:
     """The loss that each step size leaves, and the curves of the two best."""
     left, right = st.columns(2, gap="medium")
-    scaled, unscaled = ([one.test_loss for one in side] for side in (found.scaled, found.unscaled))
+    scaled, unscaled = (np.array([one.test_loss for one in side]) for side in (found.scaled, found.unscaled))
     with left:
         charts.show(
             figures.grouped_bars(

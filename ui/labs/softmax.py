@@ -70,7 +70,7 @@ def _with_sums(view: View, weights: np.ndarray, title: str, way: str, slot: int)
     rows = tensors.sums(view, row_sums(weights), "row", (0, slot + 1))
     columns = tensors.sums(view, column_sums(weights), "column", (1, slot))
     return [
-        tensors.matrix(view, "weights", (0, slot), id=way, title=title, values=weights, **bench.PLAIN),
+        bench.matrix(view, "weights", weights, (0, slot), id=way, title=title),
         replace(rows, id=f"{way} rows", title=f"Row sums, {way}", sources={}),
         replace(columns, id=f"{way} columns", title=f"Column sums, {way}", sources={}),
     ]
