@@ -2,7 +2,7 @@
 
 from core.arithmetic import blend_cell
 from core.attention import blend
-from ui import stage, tensors
+from ui import labs, stage, tensors
 from ui.view import View
 
 
@@ -16,6 +16,7 @@ def render(view: View) -> None:
     with arithmetic:
         stage.arithmetic(view, blend_cell, view.value_channel)
         stage.pitfalls("blend")
+    labs.blend.show(view)
 
 
 def product(view: View) -> list:

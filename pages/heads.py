@@ -5,7 +5,7 @@ from dataclasses import replace
 from core.heads import join_heads, merge_heads, multi_head, split_heads
 from core.real import MODEL, head_names
 from core.tiny_model import N_HEADS as MODEL_HEADS
-from ui import controls, fan, stage, tensors, text
+from ui import controls, fan, labs, stage, tensors, text
 from ui.view import View
 
 
@@ -21,6 +21,7 @@ def render(view: View) -> None:
     if many is not view:
         text.caption("heads", "One head of the tiny model" if view.setup.is_real else "One head chosen")
     PARTS[part](many)
+    labs.heads.show(many)
 
 
 def several(view: View) -> View:

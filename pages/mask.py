@@ -3,7 +3,7 @@
 from core.arithmetic import mask_cell
 from core.attention import mask
 from core.leak import leak_test
-from ui import controls, stage, tensors, text
+from ui import controls, labs, stage, tensors, text
 from ui.view import View
 
 
@@ -25,6 +25,7 @@ def render(view: View) -> None:
     with code:
         stage.code(mask)
         stage.pitfalls("mask")
+    labs.mask.show(masked_view)
 
 
 def before_and_after(open_view: View, masked_view: View) -> list:

@@ -2,7 +2,7 @@
 
 from core.arithmetic import scale_cell
 from core.attention import scale
-from ui import stage, tensors
+from ui import labs, stage, tensors
 from ui.view import View
 
 
@@ -16,6 +16,7 @@ def render(view: View) -> None:
     with arithmetic:
         stage.arithmetic(view, scale_cell)
         stage.pitfalls("scale")
+    labs.scale.show(view)
 
 
 def division(view: View) -> list:

@@ -3,7 +3,7 @@
 from core.arithmetic import softmax_cell
 from core.attention import softmax
 from core.readouts import column_sums, row_sums
-from ui import stage, tensors
+from ui import labs, stage, tensors
 from ui.view import View
 
 
@@ -17,6 +17,7 @@ def render(view: View) -> None:
     with arithmetic:
         stage.arithmetic(view, softmax_cell)
         stage.pitfalls("softmax")
+    labs.softmax.show(view)
 
 
 def shares(view: View) -> list:

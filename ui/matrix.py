@@ -51,6 +51,7 @@ class Matrix:
     sources: which cells a cell came from: {"q": ("query",)} are the cells of matrix "q" of the same query.
     small: colours only, no numbers in the cells, so that many maps stand side by side.
     limits: the colour range to share with other matrices, wider than the data's own.
+    switches: its cells are 0 or 1, and a click or Enter sends a cell's other value as an edit.
 
     Raises ValueError where labels, marks or names do not fit; the message names both sides.
     """
@@ -75,6 +76,7 @@ class Matrix:
     origin: np.ndarray | None = None
     editable: bool = False
     small: bool = False
+    switches: bool = False
     limits: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
@@ -178,6 +180,7 @@ def _describe(matrix: Matrix) -> dict[str, Any]:
         "origin": None if matrix.origin is None else _base64(matrix.origin, "<i4"),
         "editable": matrix.editable,
         "small": matrix.small,
+        "switches": matrix.switches,
     }
 
 

@@ -163,6 +163,7 @@ class View {
     const parts = [`rows: ${this.rowAxis}`, `columns: ${this.colAxis}`];
     if (this.range) parts.push(`values from ${this.range.map((end) => spokenText(rangeText(end))).join(" to ")}`);
     if (this.editable) parts.push("Enter edits the selected cell");
+    if (this.switches) parts.push("Enter turns the selected cell over");
     return parts.join(", ").replaceAll("_", " ");
   }
 
@@ -176,7 +177,7 @@ class View {
     setAttributes(gridCell, {
       "aria-colindex": col + 2,
       "aria-selected": cell !== null,
-      "aria-readonly": !this.editable,
+      "aria-readonly": !this.editable && !this.switches,
     });
     setText(columnHeader, this.colLabels[col]);
     setText(rowHeader, this.rowLabels[row]);

@@ -196,8 +196,8 @@ def test_all_heads_stand_side_by_side(open_page: Callable) -> None:
 
 
 def test_edit_marks_what_it_changed_and_is_undone_by_one_click(open_page: Callable) -> None:
-    page = open_page("score")
-    page.sidebar.expander[0].open = True
+    page = open_page("score", edits="q.0.4.0=4")  # which opens the box of the numbers to edit
+    page.number_input(key="edit_q").set_value(5).run()
     assert page.text_input(key="edits").value == "q.0.4.0=5"
     assert drawn(page)["scores"]["values"][4, 1] == 12
     assert drawn(page)["scores"]["changed"]
