@@ -3,7 +3,7 @@
 from core.arithmetic import mask_cell
 from core.attention import mask
 from core.leak import leak_test
-from ui import controls, stage, tensors, text
+from ui import controls, predict, stage, tensors, text, trace
 from ui.view import View
 
 
@@ -22,7 +22,8 @@ def render(view: View) -> None:
             masked_view, {v.setup.mask: leak_test(v.setup, position) for v in (open_view, masked_view)}
         )
     with arithmetic:
-        stage.arithmetic(masked_view, mask_cell)
+        predict.show(view, "mask")
+        trace.show(masked_view, "mask", lambda: stage.arithmetic(masked_view, mask_cell))
         stage.code(mask)
         stage.pitfalls("mask")
 
