@@ -33,6 +33,14 @@ def show(view: View, slug: str, written: Callable[[], None]) -> None:
         _chain(card.question, card.chain if by_hand and not complete else card.solved)
 
 
+def alone(card: Card) -> None:
+    """The card with nothing given and nothing written out beside it."""
+    complete = fill(card, "alone")
+    _chain(card.question, card.solved if complete else card.chain)
+    if complete:
+        st.markdown(text.part("check", "Alone done"))
+
+
 def fill(card: Card, place: str) -> bool:
     """The blanks, checked as they are filled; whether all are right. `place` tells equal cards apart."""
     keys = {blank.id: f"trace {place} {blank.id}" for blank in card.blanks}

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.export.sources import NUMPY_FUNCTIONS, TORCH_FUNCTIONS
+from core.export.sources import FUNCTIONS, NUMPY_FUNCTIONS, TORCH_FUNCTIONS, with_blanks
 from core.setup import Setup, run
 
 
@@ -35,6 +35,38 @@ _ASSIGNED = {
     "weights": "weights",
     "output": "output",
 }
+# How the lines begin that transcribe a part, in each version.
+_STEPS_ALIKE = {
+    "score": ("scores = ",),
+    "scale": ("scaled = ",),
+    "mask": ("masked = ",),
+    "softmax": ("weights = ",),
+    "blend": ("output = ",),
+}
+_BEGINS = {
+    "numpy": _STEPS_ALIKE | {"softmax": ("weights = ", "def softmax(", "e = np.exp(", "return e / ")},
+    "torch": _STEPS_ALIKE,
+    "module": {
+        "score": ("z = q @ ",),
+        "scale": ("z = q @ ",),
+        "mask": ("if allowed ", "z = z.masked_fill("),
+        "softmax": ("weights = torch.softmax(",),
+        "blend": ("heads = weights @ ",),
+    },
+}
+
+
+def listing(version: str, *, blanks: bool = False) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The functions of a version, line by line, each with the parts of the formula that it transcribes.
+
+    With `blanks`, the NumPy lines have ____ to fill in. Raises KeyError for an unknown version.
+    """
+    source = with_blanks(NUMPY_FUNCTIONS) if blanks else FUNCTIONS[version]
+    begins = _BEGINS[version].items()
+    return tuple(
+        (line, tuple(part for part, starts in begins if line.strip().startswith(starts)))
+        for line in source.splitlines()
+    )
 
 
 def lines(setup: Setup) -> tuple[Line, ...]:

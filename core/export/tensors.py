@@ -27,6 +27,11 @@ def tensors(setup: Setup) -> dict[str, np.ndarray]:
     return heads | {"concat": steps.concat, "w_o": given.w_o, "projected": steps.output}
 
 
+def count(setup: Setup) -> int:
+    """How many numbers the state's tensors hold."""
+    return sum(array.size for array in tensors(setup).values())
+
+
 def to_npz(setup: Setup) -> bytes:
     """A compressed NumPy archive: the tensors, and the setup as JSON under "setup"."""
     arrays = tensors(setup) | {"setup": np.array(json.dumps(asdict(setup)))}
