@@ -16,8 +16,8 @@ def render(view: View) -> None:
             code.value(view, part)
     with program:
         code.program(part, version, blanks=blanks)
-        exports.show(view, version, blanks=blanks)
-        stage.pitfalls("code")
+    exports.show(view, version, blanks=blanks)
+    stage.pitfalls("code")
 
 
 if __name__ == "__main__":

@@ -25,14 +25,18 @@ class Attempt:
 
     def done(self, seed: int) -> list[Answered]:
         """Each answer, judged."""
-        return [Answered(name, quiz.check(quiz.item(name, seed), answer).correct) for name, answer in self.given]
+        return [
+            Answered(name, quiz.check(quiz.item(name, seed), answer).correct) for name, answer in self.given
+        ]
 
 
 def show(titles: Mapping[str, str]) -> None:
     """The question, the comment on the last answer, or the result. titles: page slug -> its title."""
     head, body = st.container(horizontal=True, vertical_alignment="bottom"), st.container(border=True)
     with head:
-        seed = st.number_input("Set of questions", 0, quiz.MAX_SEED, 0, key=SET, bind="query-params", width=160)
+        seed = st.number_input(
+            "Set of questions", 0, quiz.MAX_SEED, 0, key=SET, bind="query-params", width=160
+        )
         attempt = st.session_state.setdefault(ATTEMPTS, {}).setdefault(seed, Attempt())
         st.button("Start again", on_click=_start_again, args=(seed,), disabled=not attempt.given)
     done = attempt.done(seed)
@@ -99,7 +103,7 @@ def _comment(attempt: Attempt, seed: int, titles: Mapping[str, str], *, last: bo
         where = address(item.page, link.query(item.setup, row=item.row, col=item.col))
         st.markdown(f"[See it on the page {titles[item.page]}]({where})")
     if item.page in quiz.result(attempt.done(seed)).go_back and not feedback.correct:
-        st.markdown(f"That is the second miss about {titles.get(item.page, item.page)}: walk that page again.")
+        st.markdown("That is the second miss about this page: walk it again.")
     st.button("See the result" if last else "Next question", on_click=_go_on, args=(attempt,))
 
 

@@ -5,7 +5,7 @@ from html import escape
 import streamlit as st
 
 from core.experiments.transcription import line_check
-from core.export import NUMPY_BLANKS, VERSIONS, CodeBlank, check_code, lines, listing
+from core.export import MADE_BY, NUMPY_BLANKS, VERSIONS, CodeBlank, check_code, listing
 from ui import stage, tensors, text
 from ui.view import View
 
@@ -37,11 +37,9 @@ def program(part: str, version: str, *, blanks: bool) -> None:
 
 def value(view: View, part: str) -> None:
     """What the line of the part makes: its tensor, its shape, what was measured about it."""
-    step = next(line for line in lines(view.setup) if line.part == part)
-    st.html(
-        f'<div class="made part-{part}"><code>{escape(step.tensor)}</code> <small>{escape(step.note)}</small></div>'
-    )
-    stage.show(view, [tensors.matrix(view, step.tensor)], f"The value of {step.tensor}", max_height=300)
+    tensor, note = MADE_BY[part]
+    st.html(f'<div class="made part-{part}"><code>{tensor}</code> <small>{escape(note)}</small></div>')
+    stage.show(view, [tensors.matrix(view, tensor)], f"The value of {tensor}", max_height=300)
     row, col = view.selection.row, view.selection.col
     st.markdown(text.literal(line_check(part, view.one, view.inputs, row, col)))
 
@@ -61,8 +59,8 @@ def _blank(blank: CodeBlank, key: str) -> str:
     code, answer = st.columns([3, 2], vertical_alignment="center")
     code.markdown(f"`{blank.open}`", help=text.literal(blank.about))
     answer.text_input(
-        blank.open, key=key, max_chars=60, autocomplete="off", label_visibility="collapsed", placeholder="____",
-        icon=_ICONS.get(checked.state), persist_state="session",
+        blank.open, key=key, max_chars=60, autocomplete="off", label_visibility="collapsed",
+        placeholder="____", icon=_ICONS.get(checked.state), persist_state="session",
     )  # fmt: skip
     if checked.state == "wrong":
         st.markdown(f":orange[{_ICONS['wrong']}] {text.literal(checked.sentence)}")

@@ -34,7 +34,7 @@ def _programs(view: View, version: str, *, blanks: bool) -> None:
 
 
 def _tensors(view: View) -> None:
-    too_large = export.count(view.setup) > MOST_NUMBERS
+    too_large = export.count(view.inputs, view.steps) > MOST_NUMBERS
     _file("Tensors .npz", export.file_name(view.setup, "tensors", "npz"), lambda: export.to_npz(view.setup))
     for ending, make in {"csv": export.to_csv, "json": export.to_json}.items():
         _file(

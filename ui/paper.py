@@ -7,7 +7,7 @@ import streamlit as st
 
 def show(name: str, label: str, page: Callable[[], str], key: str) -> None:
     """Two buttons for one page of HTML made by the core: download it as `name`, or look at it below."""
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.download_button(
             f"{label} (.html)", lambda: page().encode(), name, "text/html",
             key=f"{key}_file", on_click="ignore", icon=":material/download:",

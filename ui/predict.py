@@ -20,9 +20,7 @@ def show(view: View, slug: str) -> None:
     with st.container(border=True, key="predict", gap="small"):
         body, buttons = st.container(gap="small"), st.container(horizontal=True, vertical_alignment="center")
         with buttons:
-            choices = st.container(
-                horizontal=True, vertical_alignment="center", width="content", gap="small"
-            )
+            choices = st.container(horizontal=True, vertical_alignment="center", width="content", gap="small")
             variant = st.number_input(
                 "Variant", 0, quiz.MAX_SEED, 0, key=VARIANT, bind="query-params", width=112,
                 label_visibility="collapsed", icon=":material/casino:",

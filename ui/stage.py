@@ -13,6 +13,7 @@ from core.leak import LeakTest
 from core.readouts import count_moved
 from ui import controls, text
 from ui.matrix import MAX_HEIGHT, Matrix, show_matrices
+from ui.teaching import terms_of
 from ui.tensors import (
     TENSORS,
     all_heads,
@@ -65,8 +66,12 @@ def show_step(view: View, matrices: Sequence[Matrix], name: str, max_height: int
 
 
 def idea(slug: str) -> None:
-    """Row 2: one sentence."""
-    st.markdown(text.part(slug, "Idea"))
+    """Row 2: one sentence, and the words that the page explains."""
+    with st.container(key="idea", horizontal=True, wrap=False, gap="small"):
+        st.markdown(text.part(slug, "Idea"), width="stretch")
+        if terms := terms_of(slug):
+            with st.popover("Words", icon=":material/menu_book:"):
+                st.markdown("\n\n".join(f"**{term.name}.** {term.meaning}" for term in terms))
 
 
 def block(slug: str, heading: str) -> None:

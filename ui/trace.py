@@ -19,7 +19,7 @@ _NARROW = 12  # characters of a line that leaves room for others beside it
 
 
 def show(view: View, slug: str, written: Callable[[], None]) -> None:
-    """The selected cell's calculation: written out, or with blanks to fill; then the chain of the four steps."""
+    """The selected cell: its calculation written out, or with blanks to fill; then the chain of the steps."""
     card = card_of(
         view.one, view.inputs, LEVEL_OF[slug], view.selection.row, view.selection.col, view.value_channel
     )

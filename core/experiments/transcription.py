@@ -22,7 +22,9 @@ def line_check(part: str, steps: AttentionSteps, names: Inputs, row: int, col: i
 
 def loop_scores(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     """q (n_q, d_k), k (n_k, d_k) -> scores (n_q, n_k), one dot product at a time."""
-    return np.array([[sum(float(a * b) for a, b in zip(query, key, strict=True)) for key in k] for query in q])
+    return np.array(
+        [[sum(float(a * b) for a, b in zip(query, key, strict=True)) for key in k] for query in q]
+    )
 
 
 def divided_by(steps: AttentionSteps, divisor: float) -> np.ndarray:
@@ -91,8 +93,8 @@ def _hidden(steps: AttentionSteps) -> str:
 def _rows(steps: AttentionSteps) -> str:
     off = number(float(np.abs(steps.weights.sum(axis=-1) - 1).max()))
     return (
-        f"The helper has {lines_of('softmax')} lines: powers with the row's largest score subtracted, then the "
-        f"division. No row sum is further from 1 than {off}."
+        f"The helper has {lines_of('softmax')} lines: powers with the row's largest score subtracted, then "
+        f"the division. No row sum is further from 1 than {off}."
     )
 
 

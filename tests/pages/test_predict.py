@@ -25,7 +25,7 @@ def button(app, label):
     return next(one for one in app.button if one.label == label)
 
 
-def commit(app, item, key):
+def commit(app, key):
     radio(app).set_value(key).run()
     button(app, "Commit").click().run()
     assert not app.exception
@@ -57,7 +57,7 @@ def test_prediction_stands_beside_what_was_measured(open_page, slug, right):
     app = open_page(slug)
     item = question(slug)
     chosen = next(option for option in item.options if (option.key == item.answer) == right)
-    commit(app, item, chosen.key)
+    commit(app, chosen.key)
     shown = words(app)
     assert f"{chosen.text} | {item.measured}" in shown
     assert item.reason in shown
@@ -76,7 +76,7 @@ def test_skip_is_one_click_and_can_be_taken_back(open_page):
 def test_another_like_it_is_the_twin_of_the_next_seed(open_page):
     app = open_page("score", variant=3)
     assert question("score", 3).question in words(app)
-    commit(app, question("score", 3), question("score", 3).answer)
+    commit(app, question("score", 3).answer)
     button(app, "Another like it").click().run()
     assert app.number_input(key=predict.VARIANT).value == 4
     assert question("score", 4).question in words(app)
@@ -86,7 +86,7 @@ def test_another_like_it_is_the_twin_of_the_next_seed(open_page):
 def test_an_answer_is_kept_while_the_reader_walks_on(open_page):
     app = open_page("score")
     item = question("score")
-    commit(app, item, item.answer)
+    commit(app, item.answer)
     app.number_input(key="row").set_value(1).run()
     assert item.measured in words(app)
 
@@ -99,7 +99,7 @@ def test_the_start_page_asks_about_what_is_not_on_screen(open_page):
 def test_show_it_puts_the_items_state_on_screen(open_page):
     app = open_page("score", example="coref", seq_len=9, edits="q.0.0.0=9")
     item = question("score")
-    commit(app, item, item.answer)
+    commit(app, item.answer)
     button(app, "Show it").click().run()
     assert not app.exception
     assert app.selectbox(key="example").value == item.setup.example

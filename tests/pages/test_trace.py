@@ -18,7 +18,9 @@ def chain(app):
 
 
 def blank(app, name):
-    return next(one for one in app.text_input if one.key.startswith("trace ") and one.key.endswith(f" {name}"))
+    return next(
+        one for one in app.text_input if one.key.startswith("trace ") and one.key.endswith(f" {name}")
+    )
 
 
 def fill(app, answers):
@@ -45,7 +47,8 @@ def test_the_whole_card_of_the_kite_filled_by_hand(open_page):
     for slug, answers, before, after in (
         ("scale", {"scaled": "4"}, ["8", "?", "?", "?"], ["8", "4", "?", "?"]),
         ("softmax", {"power": "54.6", "total": "63.9", "weight": "0.854"}, ["8", "4", "?", "?"], None),
-        ("blend", {"output.0": "7.85", "output.1": "0,16", "output.2": "1.51"}, ["8", "4", "0.854", "?"], None),
+        ("blend", {"output.0": "7.85", "output.1": "0,16", "output.2": "1.51"},
+         ["8", "4", "0.854", "?"], None),
         ("mask", dict(zip([f"weight.{i}" for i in range(7)],
                           ["0.006", "0.925", "0.017", "0.006", "0.046", "0", "0"], strict=True)),
          ["8", "4", "?", "?"], None),
