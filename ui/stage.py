@@ -83,8 +83,7 @@ def block(slug: str, heading: str) -> None:
 def given(view: View) -> None:
     """Q, K and V as they are, to compute with by hand."""
     places = {"q": (0, 0), "k": (0, 1), "v": (0, 2)}
-    plain = {"sources": {}, "editable": False}
-    matrices = [matrix(view, name, place, **plain) for name, place in places.items()]
+    matrices = [matrix(view, name, place, sources={}, editable=False) for name, place in places.items()]
     selected = {"query": view.selection.row, "key": view.selection.col}
     show_matrices(matrices, selected, key="given", label="Q, K and V")
 
