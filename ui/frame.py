@@ -1,42 +1,49 @@
 """What surrounds every page: settings, style, Back / formula / Next."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import streamlit as st
 
-STYLE = Path(__file__).parents[1] / "assets" / "style.css"
+from ui.teaching import terms_of
+from ui.view import View
+
+ASSETS = Path(__file__).parents[1] / "assets"
+STYLE, ICON = ASSETS / "style.css", ASSETS / "icon.png"
 
 # The parts of softmax(Q Kᵀ / √d_k + M) V, in the order of the formula, as KaTeX.
 _SCORE, _SCALE, _MASK, _VALUES = r"QK^{\mathsf T}", r"/\,\sqrt{d_k}", r"\,+\,M", r"\,V"
 
 
-class PageLike(Protocol):
-    """What the frame needs to know of a page."""
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of the tutor."""
 
-    slug: str
+    slug: str  # its address and the name of its text file
     title: str
-    part: str
+    part: str  # the part of the formula that it lights
+    render: Callable[[View], None]
 
 
 def configure() -> None:
     """Page settings and the app's style sheet. The first Streamlit calls of a run."""
     st.set_page_config(
         page_title="Attention, step by step",
-        page_icon=":material/grid_on:",
+        page_icon=ICON,  # our own file: Streamlit fetches the picture of an emoji or a symbol from the web
         layout="wide",
         initial_sidebar_state="auto",
     )
     st.html(STYLE)
 
 
-def link(page, *, default: bool):  # noqa: ANN001, ANN201 - streamlit does not export the type of st.Page
+def link(page: Page, *, default: bool) -> Any:
     """The Streamlit page behind one of our pages."""
     return st.Page(page.render, title=page.title, url_path=page.slug, default=default)
 
 
-def header(pages: Sequence[PageLike], index: int, links: Mapping) -> None:
+def header(pages: Sequence[Page], index: int, links: Mapping) -> None:
     """Row 1: Back, the formula with the active part lit, Next."""
     with st.container(key="frame", horizontal=True, vertical_alignment="center"):
         with st.container(key="back", width="content"):
@@ -48,6 +55,7 @@ def header(pages: Sequence[PageLike], index: int, links: Mapping) -> None:
         with st.container(key="formula"):
             # Two dollars, since a lit part holds single ones.
             st.markdown(f"$$\n{formula(pages[index].part)}\n$$")
+        _words(pages[index].slug)
         with st.container(key="next", width="content"):
             if index + 1 < len(pages):
                 following = pages[index + 1]
@@ -57,6 +65,16 @@ def header(pages: Sequence[PageLike], index: int, links: Mapping) -> None:
                     icon=":material/arrow_forward:",
                     icon_position="right",
                 )
+
+
+def _words(slug: str) -> None:
+    """The terms that are met on a page, explained."""
+    if terms := terms_of(slug):
+        with (
+            st.container(key="words", width="content"),
+            st.popover("Words", icon=":material/menu_book:", type="tertiary"),
+        ):
+            st.markdown("\n\n".join(f"**{term.name}.** {term.meaning}" for term in terms))
 
 
 def formula(part: str) -> str:

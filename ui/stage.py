@@ -3,6 +3,7 @@
 import ast
 import inspect
 import textwrap
+import time
 from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
@@ -13,7 +14,6 @@ from core.leak import LeakTest
 from core.readouts import count_moved
 from ui import controls, text
 from ui.matrix import MAX_HEIGHT, Matrix, show_matrices
-from ui.teaching import terms_of
 from ui.tensors import (
     TENSORS,
     all_heads,
@@ -23,12 +23,15 @@ from ui.tensors import (
 )
 from ui.view import View
 
+FIRST_BOARD = "matrices"  # the key of a page's main matrices, the same on every page
+PAINT_SECONDS = 0.03
+
 
 def show(
     view: View,
     matrices: Sequence[Matrix],
     label: str,
-    key: str = "matrices",
+    key: str = FIRST_BOARD,
     max_height: int = MAX_HEIGHT,
     main: str = "",
 ) -> None:
@@ -56,6 +59,17 @@ def show(
         max_height=max_height,
         main=main,
     )
+    if key == FIRST_BOARD:
+        paint_first()
+
+
+def paint_first() -> None:
+    """Hold back the rest of the page until the browser has taken up the matrices, and only them.
+
+    Streamlit's browser half puts all that arrives within 10 ms into one update. The other elements of a page
+    cost it several times what the matrices cost, so a matrix that arrives with them waits for them.
+    """
+    time.sleep(PAINT_SECONDS)
 
 
 def show_step(view: View, matrices: Sequence[Matrix], name: str, max_height: int = MAX_HEIGHT) -> None:
@@ -66,12 +80,8 @@ def show_step(view: View, matrices: Sequence[Matrix], name: str, max_height: int
 
 
 def idea(slug: str) -> None:
-    """Row 2: one sentence, and the words that the page explains."""
-    with st.container(key="idea", horizontal=True, wrap=False, gap="small"):
-        st.markdown(text.part(slug, "Idea"), width="stretch")
-        if terms := terms_of(slug):
-            with st.popover("Words", icon=":material/menu_book:"):
-                st.markdown("\n\n".join(f"**{term.name}.** {term.meaning}" for term in terms))
+    """Row 2: one sentence."""
+    st.markdown(text.part(slug, "Idea"))
 
 
 def block(slug: str, heading: str) -> None:
@@ -126,7 +136,8 @@ def code(*functions: Callable) -> None:
 def source(function: Callable) -> str:
     """A function's own text, without its docstring and the types of its signature."""
     lines = textwrap.dedent(inspect.getsource(function)).splitlines()
-    tree = ast.parse("\n".join(lines)).body[0]
+    (tree,) = ast.parse("\n".join(lines)).body
+    assert isinstance(tree, ast.FunctionDef)
     first = tree.body[1] if ast.get_docstring(tree) else tree.body[0]
     names = ", ".join(argument.arg for argument in tree.args.args)
     return "\n".join([f"def {tree.name}({names}):", *lines[first.lineno - 1 :]])
