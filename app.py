@@ -28,6 +28,7 @@ def main() -> None:
         # whose widgets were made by the entry script, and pages have widgets of their own.
         PAGES[index].render(View.of(*choices))
     with header:
+        frame.style()
         frame.header(PAGES, index, links)
     if held is not None:
         with sidebar:

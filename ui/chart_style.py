@@ -49,6 +49,7 @@ def empty_figure(theme: str, x_title: str, y_title: str) -> go.Figure:
     return go.Figure(
         layout={
             "template": template(theme),
+            "height": HEIGHT,  # not in the template: Streamlit looks here, and else takes its own
             "xaxis": {"title": {"text": plain(x_title)}},
             "yaxis": {"title": {"text": plain(y_title)}},
         }
@@ -70,7 +71,6 @@ def template(theme: str) -> go.layout.Template:
     }
     return go.layout.Template(
         layout={
-            "height": HEIGHT,
             "margin": {"l": 8, "r": 8, "t": 36, "b": 8},
             "font": {"size": 13, "color": ink.text},
             "paper_bgcolor": "rgba(0,0,0,0)",
