@@ -1,5 +1,6 @@
 """The lesson as a learner walks it: predicts on each page, fills the trace card, checks what has stayed."""
 
+import base64
 import re
 
 import pytest
@@ -110,7 +111,7 @@ def test_a_prediction_by_keyboard_alone_and_its_twin(page, app_url):
     tab_to(page, box.get_by_role("button", name="Another like it"))
     page.keyboard.press("Enter")
     expect(box).to_contain_text(quiz.item("S3", 1).question)
-    expect(page).to_have_url(re.compile("variant=1"))
+    expect(page).to_have_url(re.compile("twin=1"))
     tab_to(page, box.get_by_role("button", name="Skip"))
     page.keyboard.press("Enter")
     expect(box).not_to_contain_text(quiz.item("S3", 1).question)
@@ -183,3 +184,28 @@ def test_a_part_of_the_formula_lights_its_line_and_its_value(page, app_url):
         for place in (page.locator(".listing .lit").last, page.locator(".made"))
     ]
     assert colours[0] == colours[1]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_chart_becomes_an_image_on_a_ground_of_its_own(new_page, app_url, theme):
+    page = new_page("desktop", theme)
+    go(page, f"{app_url}/scale?scale_lab=Variance")
+    chart = page.locator(".js-plotly-plot").first
+    chart.hover()
+    expect(chart.locator(".modebar-btn")).to_have_count(1)
+    with page.expect_download() as download:
+        chart.locator(".modebar-btn").click()
+    image = download.value.path().read_bytes()
+    assert image.startswith(b"\x89PNG")
+    corner = page.evaluate(CORNER, base64.b64encode(image).decode())
+    assert corner == ([255, 255, 255, 255] if theme == "light" else [16, 20, 25, 255])
+
+
+CORNER = """async (data) => {
+    const image = new Image();
+    image.src = `data:image/png;base64,${data}`;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    canvas.getContext("2d").drawImage(image, 0, 0);
+    return [...canvas.getContext("2d").getImageData(2, 2, 1, 1).data];
+}"""
