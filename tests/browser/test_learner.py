@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from core import quiz
 from core.setup import Setup
 from pages import PAGES
-from tests.browser.conftest import go
+from tests.browser.conftest import go, settle
 from tests.browser.test_journeys import tab_to
 
 LESSON = [page for page in PAGES if page.slug in ("start", *quiz.PREDICTIONS)]
@@ -94,6 +94,7 @@ def test_a_learner_predicts_on_every_page_and_fills_the_trace_card(page, app_url
         if lesson.slug in CARD:
             fill_card(page, lesson.slug)
         if lesson is not LESSON[-1]:
+            settle(page)
             page.get_by_role("link", name=re.compile(r"^Next: ")).click()
     page.get_by_role("link", name="Back: Mask").click()
     expect(page.locator(".st-key-predict")).to_contain_text(prediction("mask").measured)  # it was kept
