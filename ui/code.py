@@ -25,7 +25,13 @@ def choose() -> tuple[str, str, bool]:
             "Version", list(VERSIONS), default="numpy", format_func=VERSIONS.__getitem__,
             key="version", bind="query-params", required=True, wrap=True, label_visibility="collapsed",
         )  # fmt: skip
-        blanks = st.toggle("Fill in", key="fill_in", bind="query-params", disabled=version != "numpy")
+        blanks = st.toggle(
+            "Fill in",
+            key="fill_in",
+            bind="query-params",
+            persist_state="session",
+            disabled=version != "numpy",
+        )
     return part, version, blanks and version == "numpy"
 
 

@@ -7,11 +7,13 @@ import streamlit as st
 
 from core import quiz
 from core.quiz import PREDICTIONS, Item
+from core.setup import inputs
 from ui import controls, text
 from ui.view import View
 
 GIVEN = "predictions"  # session_state: item's mark -> key of the option that was chosen, SKIPPED if none
 SKIPPED = ""
+FIRST_SEED = {"mask": 1}  # the author's own numbers stand in the page's first lab
 VARIANT = "twin"  # URL parameter: which of the twins of each question
 
 
@@ -22,8 +24,8 @@ def show(view: View, slug: str) -> None:
         with buttons:
             choices = st.container(horizontal=True, vertical_alignment="center", width="content", gap="small")
             variant = st.number_input(
-                "Variant", 0, quiz.MAX_SEED, 0, key=VARIANT, bind="query-params", width=112,
-                label_visibility="collapsed", icon=":material/casino:",
+                "Variant", 0, quiz.MAX_SEED, 0, key=VARIANT, bind="query-params", persist_state="session",
+                width=112, label_visibility="collapsed", icon=":material/casino:",
             )  # fmt: skip
         item = asked(view, slug, variant)
         given = answers().get(mark(item))
@@ -34,8 +36,17 @@ def show(view: View, slug: str) -> None:
 def asked(view: View, slug: str, variant: int) -> Item:
     """The question of a page; another variant asks the same of other numbers."""
     if slug in PREDICTIONS:
-        return quiz.item(PREDICTIONS[slug], variant)
+        return quiz.item(PREDICTIONS[slug], (variant + FIRST_SEED.get(slug, 0)) % (quiz.MAX_SEED + 1))
     return quiz.longer_item(view.setup, variant)
+
+
+def question(view: View, item: Item) -> str:
+    """The question; where it names words that are not on screen, their sentence comes first."""
+    tokens = inputs(item.setup).key_tokens
+    sentence = f"“{' '.join(tokens)}”"
+    if "“" not in item.question or tokens == view.inputs.key_tokens or sentence[:-1] in item.question:
+        return item.question
+    return f"{sentence}: {item.question}"
 
 
 def answers() -> dict:
@@ -48,10 +59,10 @@ def mark(item: Item) -> tuple:
     return item.id, item.seed, item.setup, item.row
 
 
-def _ask(_: View, item: Item, body, buttons) -> None:  # noqa: ANN001 - streamlit exports no type for containers
+def _ask(view: View, item: Item, body, buttons) -> None:  # noqa: ANN001 - streamlit exports no type for containers
     texts = {option.key: text.literal(option.text) for option in item.options}
     with body:
-        st.markdown(f"**Predict, then see.** {text.literal(item.question)}")
+        st.markdown(f"**Predict, then see.** {text.literal(question(view, item))}")
         chosen = st.radio(
             item.question, list(texts), index=None, format_func=texts.__getitem__,
             key=f"predict {mark(item)}", label_visibility="collapsed",
@@ -70,7 +81,7 @@ def _compare(view: View, item: Item, body, buttons) -> None:  # noqa: ANN001
     """The prediction beside what was measured, the reason, and what a wrong answer would have meant."""
     feedback = quiz.check(item, answers()[mark(item)])
     with body:
-        st.markdown(text.literal(item.question))
+        st.markdown(text.literal(question(view, item)))
         verdict = ":green[:material/check:]" if feedback.correct else ":orange[:material/close:]"
         beside = [text.literal(words) for words in (feedback.given, feedback.measured)]
         st.markdown(f"| You predicted | Measured |\n| :-- | :-- |\n| {verdict} {beside[0]} | {beside[1]} |")

@@ -14,6 +14,7 @@ from ui import text
 from ui.view import View
 
 BY_HAND = "by_hand"  # URL parameter
+MODE = "trace_by_hand"  # session_state: whether the reader works by hand, on whatever page
 _ICONS = {"right": ":material/check:", "wrong": ":material/close:", "unreadable": ":material/question_mark:"}
 _NARROW = 12  # characters of a line that leaves room for others beside it
 
@@ -26,11 +27,26 @@ def show(view: View, slug: str, written: Callable[[], None]) -> None:
     worked = st.container(gap="small")
     with st.container(key="trace", horizontal=True, vertical_alignment="center", gap="small"):
         chain = st.container(width="content")
-        by_hand = bool(card.blanks) and st.toggle("By hand", key=BY_HAND, bind="query-params")
+        by_hand = bool(card.blanks) and _by_hand(slug)
     with worked:
         complete = fill(card, f"{slug} {view.setup} {view.selection}") if by_hand else written()
     with chain:
         _chain(card.question, card.chain if by_hand and not complete else card.solved)
+
+
+def _by_hand(slug: str) -> bool:
+    """Whether the reader works by hand: chosen once, kept from page to page, part of the address.
+
+    A toggle of its own for each page, and not one bound widget for all: that one stands elsewhere on the next
+    page, and when the reader is quick there, the browser sends it as off.
+    """
+    start = st.session_state.setdefault(MODE, st.query_params.get(BY_HAND) == "true")
+    st.session_state[MODE] = st.toggle("By hand", start, key=f"{BY_HAND} {slug}")
+    if st.session_state[MODE]:
+        st.query_params[BY_HAND] = "true"
+    else:
+        st.query_params.pop(BY_HAND, None)
+    return st.session_state[MODE]
 
 
 def alone(card: Card) -> None:

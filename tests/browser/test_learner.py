@@ -46,7 +46,9 @@ class Received:
 
 
 def prediction(slug):
-    return quiz.longer_item(Setup()) if slug == "start" else quiz.item(quiz.PREDICTIONS[slug])
+    if slug == "start":
+        return quiz.longer_item(Setup())
+    return quiz.item(quiz.PREDICTIONS[slug], int(slug == "mask"))
 
 
 def secrets(item):
@@ -96,6 +98,10 @@ def test_a_learner_predicts_on_every_page_and_fills_the_trace_card(page, app_url
         if lesson is not LESSON[-1]:
             settle(page)
             page.get_by_role("link", name=re.compile(r"^Next: ")).click()
+            expect(page.locator(".st-key-predict").last).to_contain_text(
+                prediction(LESSON[number + 1].slug).question, timeout=30_000
+            )
+            settle(page)
     page.get_by_role("link", name="Back: Mask").click()
     expect(page.locator(".st-key-predict")).to_contain_text(prediction("mask").measured)  # it was kept
 

@@ -14,7 +14,7 @@ SLUGS = [page.slug for page in PAGES if page.slug in ("start", *quiz.PREDICTIONS
 def question(slug, variant=0, setup=None):
     if slug == "start":
         return quiz.longer_item(setup or Setup(), variant)
-    return quiz.item(quiz.PREDICTIONS[slug], variant)
+    return quiz.item(quiz.PREDICTIONS[slug], variant + (slug == "mask"))
 
 
 def radio(app):
@@ -65,6 +65,14 @@ def test_prediction_stands_beside_what_was_measured(open_page, slug, right):
     assert (":material/check:" in shown, ":material/close:" in shown) == (right, not right)
 
 
+def test_words_that_are_not_on_screen_come_with_their_sentence(open_page):
+    sentence = "“The cup hit the plate and it broke”: "
+    assert question("mask").setup.example == "coref"
+    assert sentence + question("mask").question in words(open_page("mask"))
+    assert sentence not in words(open_page("mask", example="coref", seq_len=8))
+    assert "”: " + question("score").question not in words(open_page("score"))
+
+
 def test_skip_is_one_click_and_can_be_taken_back(open_page):
     app = open_page("score")
     button(app, "Skip").click().run()
@@ -107,6 +115,14 @@ def test_show_it_puts_the_items_state_on_screen(open_page):
     assert app.text_input(key="edits").value == ""
     assert (app.number_input(key="row").value, app.number_input(key="col").value) == (item.row, item.col)
     assert "Show it" not in [one.label for one in app.button]
+
+
+def test_no_lab_of_the_mask_page_tells_the_number_that_is_asked_for(open_page):
+    item = question("mask")
+    number = next(option.text for option in item.options if option.key == item.answer).removeprefix("about ")
+    elsewhere = words(open_page("mask"))
+    assert number not in elsewhere
+    assert f"{float(number):.0%}".replace("%", " %") not in elsewhere
 
 
 @pytest.mark.parametrize("junk", ["-1", "10000", "x"])
