@@ -48,7 +48,7 @@ def words(app: AppTest) -> str:
     """All text that stands on the page, as it is read: without Markdown's backslashes."""
     elements = [element for kind in ("markdown", "caption", "code") for element in app.get(kind)]
     text = "\n".join(element.value for element in elements)
-    return html.unescape(re.sub(r"\\([^\w\s])", r"\1", text))
+    return html.unescape(re.sub(r"\\([^A-Za-z0-9\s])", r"\1", text))
 
 
 def _values(matrix: dict) -> np.ndarray:
