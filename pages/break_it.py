@@ -1,0 +1,52 @@
+"""Break it: one fault at a time, right beside wrong, and which checks notice."""
+
+import streamlit as st
+
+from core.faults.broken import broken
+from ui import break_board, stage, text
+from ui.view import View
+
+
+def render(view: View) -> None:
+    """The chosen or hidden fault on the reader's example; then what only looks wrong."""
+    stage.idea("break_it")
+    choose, hide = st.columns([4, 5], gap="medium", vertical_alignment="bottom")
+    with hide:
+        seed = break_board.ask_mystery()
+    with choose:
+        if seed:
+            label = break_board.mystery_label(view.setup, seed)
+            st.markdown(text.part("break_it", "Mystery"))
+        else:
+            label = break_board.ask_fault()
+    one_fault(view, label, hidden=bool(seed))
+    with st.expander("Looks wrong, is right", expanded=True):
+        text.caption("break_it", "Looks wrong")
+        break_board.looks_wrong(view)
+    stage.pitfalls("break_it")
+
+
+def one_fault(view: View, label: str, hidden: bool) -> None:
+    """Right beside wrong, the checks, the code; or the sentence that tells why there is nothing to see."""
+    shown = break_board.view_for(view, label)
+    try:
+        made = broken(view.setup, label)
+    except ValueError as error:
+        st.info(text.literal(str(error)), icon=":material/info:")
+        return
+    stage.show(shown, break_board.matrices(shown, made), "Right beside broken", max_height=300)
+    if break_board.unseen(made):
+        text.caption("break_it", "Nothing to see")
+    checks, code = st.columns(2, gap="medium")
+    with checks:
+        break_board.checks(shown, made)
+    with code:
+        if not hidden or break_board.ask_step(label):
+            break_board.code(made)
+        text.caption("break_it", "To the clinic")
+
+
+if __name__ == "__main__":
+    from app import main
+
+    main()
