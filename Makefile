@@ -2,10 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test check format bench picture goldens test-torch
+.PHONY: run test check format bench picture goldens weights test-torch
 
 run: .venv/app  ## the tutor in a browser
-	$(BIN)/streamlit run app.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/streamlit run app.py
 
 test: .venv/dev  ## all tests, in a real browser too
 	$(BIN)/python -m pytest
@@ -31,7 +31,13 @@ test-torch: .venv/torch  ## what PyTorch itself must confirm
 
 goldens: .venv/torch  ## tests/golden, by PyTorch
 	$(BIN)/python -m tests.golden.make_attention
+	$(BIN)/python -m tests.golden.make_labs
 	$(BIN)/python -m tests.golden.make_tiny_model
+
+weights: .venv/torch  ## train the tiny model again, one to three minutes
+	$(BIN)/python -m training.train
+	$(BIN)/python -m tests.golden.make_tiny_model
+	$(BIN)/python -m training.report
 
 # One stamp for each list of requirements: a list that changed is installed again, nothing else is.
 .venv/app: requirements.txt | .venv

@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.faults.broken import broken
 from ui import break_board, stage, text
+from ui.frame import page_link
 from ui.view import View
 
 
@@ -44,6 +45,7 @@ def one_fault(view: View, label: str, hidden: bool) -> None:
         if not hidden or break_board.ask_step(label):
             break_board.code(made)
         text.caption("break_it", "To the clinic")
+        page_link("clinic", "Clinic", icon=":material/medical_services:")
 
 
 if __name__ == "__main__":

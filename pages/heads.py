@@ -5,7 +5,7 @@ from dataclasses import replace
 from core.heads import join_heads, merge_heads, multi_head, split_heads
 from core.real import MODEL, head_names
 from core.tiny_model import N_HEADS as MODEL_HEADS
-from ui import controls, fan, labs, stage, tensors, text
+from ui import controls, fan, labs, predict, stage, tensors, text
 from ui.view import View
 
 
@@ -43,6 +43,7 @@ def side_by_side(view: View) -> None:
         stage.show(view, tensors.all_heads(view, "weights"), "The weights of all heads")
         stage.code(multi_head)
     with numbers:
+        predict.show(view, "heads")
         stage.compare_heads(view)
         stage.pitfalls("heads")
 
@@ -54,6 +55,7 @@ def shapes(view: View) -> None:
     with code:
         stage.code(split_heads, merge_heads)
     with index:
+        predict.show(view, "heads")
         stage.addresses(view)
         stage.pitfalls("heads")
 
@@ -65,6 +67,7 @@ def join(view: View) -> None:
         stage.show(view, tensors.join(view), "Concatenate and project")
         stage.code(join_heads)
     with numbers:
+        predict.show(view, "heads")
         stage.projection(view)
         stage.pitfalls("heads")
 

@@ -9,7 +9,7 @@ from core.attention import AttentionSteps
 from core.captures import Capture, Errors
 from core.readouts import map_summary
 from core.setup import SEQ_LENS
-from ui import figures_heads, real_controls, stage
+from ui import charts, figures_heads, real_controls, stage
 from ui.matrix import Matrix, show_matrices
 from ui.text import literal, table
 from ui.view import View
@@ -124,8 +124,8 @@ def _selected(view: View) -> dict[str, int]:
 
 def _large_map(capture: Capture, steps: AttentionSteps, key: str) -> None:
     names = (capture.query_tokens, capture.tokens)
-    chart, block = figures_heads.large_map(steps.weights, names, st.context.theme.type or "light")
-    st.plotly_chart(chart.figure, key=key, alt=chart.alt, config={"displayModeBar": False}, theme=None)
+    chart, block = figures_heads.large_map(steps.weights, names, charts.theme())
+    charts.show(chart, key)
     if block > 1:
         st.caption(f"Each pixel is the largest weight of {block} × {block} cells.")
 

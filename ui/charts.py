@@ -4,6 +4,13 @@ import streamlit as st
 
 from ui.figures import Chart
 
+# One button, no more: the browser itself makes an image of the chart. Each button is a stop of the Tab key.
+_CONFIG = {
+    "displaylogo": False,
+    "modeBarButtons": [["toImage"]],
+    "toImageButtonOptions": {"format": "png", "scale": 2, "filename": "attention"},
+}
+
 
 def theme() -> str:
     """ "light" or "dark", as the reader sees the page."""
@@ -12,7 +19,7 @@ def theme() -> str:
 
 def show(chart: Chart, key: str | None = None) -> None:
     """Draw a chart. Two that are equal need different keys, as when one is drawn while something runs."""
-    st.plotly_chart(chart.figure, key=key, alt=chart.alt, theme=None, config={"displayModeBar": False})
+    st.plotly_chart(chart.figure, key=key, alt=chart.alt, theme=None, config=_CONFIG)
 
 
 def leave_out(chart: Chart, name: str) -> Chart:

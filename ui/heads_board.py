@@ -15,7 +15,7 @@ from core.model_faults import FAULTS
 from core.plane import query_key_plane
 from core.real import MODEL, head_names
 from core.tiny_model import Change, ModelSteps, read_sentence, run_model
-from ui import figures_heads, real_controls, stage
+from ui import charts, figures_heads, real_controls, stage
 from ui.matrix import Matrix, show_matrices
 from ui.text import caption, literal, table
 from ui.view import View
@@ -214,9 +214,9 @@ def plane(view: View, runs: Runs) -> None:
     drawn = query_key_plane(steps.scores)
     words = runs.changed.words
     chart = figures_heads.query_key_plane(
-        drawn.queries, drawn.keys, (words, words), view.selection.row, st.context.theme.type or "light"
+        drawn.queries, drawn.keys, (words, words), view.selection.row, charts.theme()
     )
-    st.plotly_chart(chart.figure, key="plane", alt=chart.alt, config={"displayModeBar": False}, theme=None)
+    charts.show(chart, "plane")
     st.caption(f"The plane keeps {drawn.share:.0%} of the scores' sum of squares.")
 
 

@@ -201,7 +201,7 @@ def test_edit_marks_what_it_changed_and_is_undone_by_one_click(open_page: Callab
     assert page.text_input(key="edits").value == "q.0.4.0=5"
     assert drawn(page)["scores"]["values"][4, 1] == 12
     assert drawn(page)["scores"]["changed"]
-    page.button[0].click().run()
+    next(one for one in page.button if one.label == "Undo all edits").click().run()
     assert page.text_input(key="edits").value == ""
     assert drawn(page)["scores"]["values"][4, 1] == 8
     assert not drawn(page)["scores"]["changed"]
