@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.faults.broken import broken
+from core.faults.broken import Broken, broken
 from ui import break_board, stage, text
 from ui.frame import page_link
 from ui.view import View
@@ -16,25 +16,23 @@ def render(view: View) -> None:
         seed = break_board.ask_mystery()
     with choose:
         if seed:
-            label = break_board.mystery_label(view.setup, seed)
             st.markdown(text.part("break_it", "Mystery"))
-        else:
-            label = break_board.ask_fault()
-    one_fault(view, label, hidden=bool(seed))
+        chosen = None if seed else break_board.ask_fault()
+    try:
+        label = chosen or break_board.mystery_label(view.setup, seed)
+        made = broken(view.setup, label)
+    except ValueError as error:
+        st.info(text.literal(str(error)), icon=":material/info:")
+    else:
+        one_fault(break_board.view_for(view, label), made, hidden=bool(seed))
     with st.expander("Looks wrong, is right", expanded=True):
         text.caption("break_it", "Looks wrong")
         break_board.looks_wrong(view)
     stage.pitfalls("break_it")
 
 
-def one_fault(view: View, label: str, hidden: bool) -> None:
-    """Right beside wrong, the checks, the code; or the sentence that tells why there is nothing to see."""
-    shown = break_board.view_for(view, label)
-    try:
-        made = broken(view.setup, label)
-    except ValueError as error:
-        st.info(text.literal(str(error)), icon=":material/info:")
-        return
+def one_fault(shown: View, made: Broken, hidden: bool) -> None:
+    """Right beside wrong, the checks, the code."""
     stage.show(shown, break_board.matrices(shown, made), "Right beside broken", max_height=300)
     if break_board.unseen(made):
         text.caption("break_it", "Nothing to see")
@@ -42,7 +40,7 @@ def one_fault(view: View, label: str, hidden: bool) -> None:
     with checks:
         break_board.checks(shown, made)
     with code:
-        if not hidden or break_board.ask_step(label):
+        if not hidden or break_board.ask_step(made.fault.label):
             break_board.code(made)
         text.caption("break_it", "To the clinic")
         page_link("clinic", "Clinic", icon=":material/medical_services:")

@@ -115,7 +115,8 @@ def _matrix(
         return tensors.matrix(view, name, (0, column), **more)
     drawn = values[:, : tensors.MOST_CHANNELS]  # as wide as something else: its columns are no value channels
     more |= {"values": drawn, "col_labels": view.inputs.channels[: drawn.shape[1]], "col_axis": "channel"}
-    return tensors.matrix(view, "weights", (0, column), **more | {"symbol": "O", "decimals": 1})
+    more |= {"symbol": "O", "decimals": 1}
+    return tensors.matrix(view, "weights", (0, column), **more)
 
 
 def unseen(made: Broken) -> bool:

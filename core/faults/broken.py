@@ -92,8 +92,13 @@ def broken(setup: Setup, label: str) -> Broken:
 
 
 def hidden_fault(setup: Setup, seed: int) -> str:
-    """The label of the fault that mystery number `seed` hides: one that shows on this example."""
+    """The label of the fault that mystery number `seed` hides: one that shows on this example.
+
+    Raises ValueError, in a sentence, where no fault does.
+    """
     labels = [label for label in SHOWN if _shows(setup, label)]
+    if not labels:
+        raise ValueError("no fault changes a number on this example: choose another one for a mystery.")
     return random.Random(seed).choice(labels)
 
 

@@ -134,3 +134,10 @@ def test_a_late_mask_that_leaves_nothing_is_told_as_nan():
     alarms = false_alarms(q * 1e3 + 1, k, np.eye(2), np.tri(2, dtype=bool), np.ones(2, bool))
     assert np.isnan(alarms[4].difference)
     assert all(np.isfinite(alarm.difference) for alarm in alarms[:4])
+
+
+def test_a_mystery_without_a_visible_fault_is_refused():
+    zeros = ";".join(f"{t}.0.{row}.{c}=0" for t in "kv" for row in range(2) for c in range(3))
+    dull = Setup(seq_len=2, d_k=3, mask="window", window=1, edits=zeros)
+    with pytest.raises(ValueError, match="no fault changes a number"):
+        hidden_fault(dull, 1)
