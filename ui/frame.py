@@ -58,8 +58,13 @@ def walk_links(label: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{label}:**", width="content")
         for slug, title in WALK.items():
-            # Streamlit knows a page by its address, so this names the page that the navigation has.
-            st.page_link(st.Page(_elsewhere, title=title, url_path=slug), label=title, width="content")
+            page_link(slug, title)
+
+
+def page_link(slug: str, label: str, icon: str | None = None) -> None:
+    """A link to another page, for blocks that do not know PAGES."""
+    # Streamlit knows a page by its address, so this names the page that the navigation has.
+    st.page_link(st.Page(_elsewhere, title=label, url_path=slug), label=label, icon=icon, width="content")
 
 
 def _elsewhere() -> None:
