@@ -1,6 +1,6 @@
 """Many heads: the width is cut, each head attends on its own slice, the outputs are joined."""
 
-from core.heads import join_heads, merge_heads, split_heads
+from core.heads import join_heads, merge_heads, multi_head, split_heads
 from ui import controls, fan, stage, tensors, text
 from ui.view import View
 
@@ -21,6 +21,7 @@ def side_by_side(view: View) -> None:
     maps, numbers = stage.columns()
     with maps:
         stage.show(view, tensors.all_heads(view, "weights"), "The weights of all heads")
+        stage.code(multi_head)
     with numbers:
         stage.compare_heads(view)
         stage.pitfalls("heads")

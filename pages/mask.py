@@ -14,15 +14,14 @@ def render(view: View) -> None:
     masked_view = view.but(mask="causal") if view.setup.mask == "none" else view
     if masked_view is not view:
         text.caption("mask", "No mask chosen")
-    matrices, arithmetic = stage.columns()
-    with matrices:
-        stage.show_step(masked_view, before_and_after(open_view, masked_view), "weights", max_height=260)
+    stage.show_step(masked_view, before_and_after(open_view, masked_view), "weights", max_height=280)
+    leak, arithmetic, code = stage.thirds()
+    with leak:
         position = controls.replaced_word(view.inputs)
-        stage.leak(
-            masked_view, {v.setup.mask: leak_test(v.setup, position) for v in (open_view, masked_view)}
-        )
+        stage.leak(masked_view, {v.setup.mask: leak_test(v.setup, position) for v in (open_view, masked_view)})
     with arithmetic:
         stage.arithmetic(masked_view, mask_cell)
+    with code:
         stage.code(mask)
         stage.pitfalls("mask")
 

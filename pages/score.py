@@ -23,7 +23,8 @@ def product(view: View) -> list:
     shown = tensors.channels_drawn(view)
     queries = tensors.cut_channels(tensors.matrix(view, "q", (1, 0)), shown)
     keys = tensors.cut_channels(tensors.matrix(view, "k", (0, 1)), shown)
-    return [queries, tensors.transposed(keys, "Keys Kᵀ"), tensors.matrix(view, "scores", (1, 1))]
+    scores = tensors.matrix(view, "scores", (1, 1), sources={"q": ["query"], "kT": ["key"]})
+    return [queries, tensors.transposed(keys, "Keys Kᵀ"), scores]
 
 
 if __name__ == "__main__":

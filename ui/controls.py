@@ -163,9 +163,9 @@ def _undo_edits() -> None:
 def replaced_word(arrays: Inputs) -> int:
     """The mask page's own control: the position whose word the leak test replaces."""
     words = [f"{position} {word}" for position, word in enumerate(arrays.key_tokens)]
-    label, choice = st.columns([1, 2], vertical_alignment="center")
+    label, choice = st.columns([3, 4], vertical_alignment="center")
     with label:
-        st.markdown("Leak test: replace")
+        st.markdown("**Leak test:** replace")
     with choice:
         chosen = st.selectbox(
             "Word to replace", ["the last", *words], key="replace", bind="query-params",

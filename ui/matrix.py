@@ -93,12 +93,14 @@ def show_matrices(
     on_pick: Callable[[dict[str, int]], None] | None = None,
     on_edit: Callable[[str, int, int, float], None] | None = None,
     max_height: int = MAX_HEIGHT,
+    main: str = "",
 ) -> None:
     """Draw the matrices as one board, with the cell (selected[row_axis], selected[col_axis]) of each boxed.
 
     on_pick gets {row_axis: index, col_axis: index} of a picked cell; on_edit gets (matrix id, row, column,
     value) of an edited one. Both run before the script does, so they may assign the keys of bound widgets.
-    max_height (CSS pixels) is kept as long as the cells stay readable. One key, one board for a page's life.
+    max_height (CSS pixels) is kept as long as the cells stay readable. main is the id of the matrix whose
+    selected number is told until the reader has used another. One key, one board for a page's life.
     """
     _component(
         key=key,
@@ -109,6 +111,7 @@ def show_matrices(
             answered=st.session_state.get(_answered(key), 0),
             pickable=on_pick is not None,
             max_height=max_height,
+            main=main,
         ),
         on_sent_change=partial(_receive, key, {matrix.id for matrix in matrices}, on_pick, on_edit),
     )
@@ -122,6 +125,7 @@ def payload(
     answered: int = 0,
     pickable: bool = True,
     max_height: int = MAX_HEIGHT,
+    main: str = "",
 ) -> dict[str, Any]:
     """What the browser receives: JSON, with each tensor as base64 of its little-endian bytes, row by row.
 
@@ -137,6 +141,7 @@ def payload(
         "answered": answered,
         "pickable": pickable,
         "maxHeight": max_height,
+        "main": main,
         "matrices": [_describe(matrix) for matrix in matrices],
     }
 

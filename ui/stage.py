@@ -23,7 +23,12 @@ from ui.view import View
 
 
 def show(
-    view: View, matrices: Sequence[Matrix], label: str, key: str = "matrices", max_height: int = MAX_HEIGHT
+    view: View,
+    matrices: Sequence[Matrix],
+    label: str,
+    key: str = "matrices",
+    max_height: int = MAX_HEIGHT,
+    main: str = "",
 ) -> None:
     """Draw the page's matrices; a picked cell and an edited number go to the URL."""
 
@@ -47,15 +52,15 @@ def show(
         on_pick=controls.pick,
         on_edit=keep_edit,
         max_height=max_height,
+        main=main,
     )
 
 
 def show_step(view: View, matrices: Sequence[Matrix], name: str, max_height: int = MAX_HEIGHT) -> None:
     """The matrices of one head, or the page's own tensor `name` of all heads, as the reader chose."""
     label = f"Step: {TENSORS[name].title}"
-    show(
-        view, all_heads(view, name) if view.selection.head is None else matrices, label, max_height=max_height
-    )
+    drawn = all_heads(view, name) if view.selection.head is None else matrices
+    show(view, drawn, label, max_height=max_height, main=name)
 
 
 def idea(slug: str) -> None:
@@ -66,6 +71,11 @@ def idea(slug: str) -> None:
 def columns(left: int = 13, right: int = 8) -> list:
     """Row 3: the matrices and their code at the left, the selected cell's arithmetic at the right."""
     return st.columns([left, right], gap="medium")
+
+
+def thirds() -> list:
+    """Three columns, for a page whose matrices stand above them in full width."""
+    return st.columns([8, 6, 7], gap="medium")
 
 
 def arithmetic(view: View, cell: Callable[..., Arithmetic], col: int | None = None) -> None:

@@ -120,9 +120,10 @@ def cut_channels(drawn: Matrix, shown: slice) -> Matrix:
 
 
 def transposed(drawn: Matrix, title: str) -> Matrix:
-    """The same numbers with the axes swapped, as in Kᵀ."""
+    """The same numbers with the axes swapped, as in Kᵀ; the id says so, since an edit comes back by it."""
     return replace(
         drawn,
+        id=f"{drawn.id}T",
         title=title,
         values=drawn.values.T,
         row_labels=drawn.col_labels,

@@ -210,7 +210,7 @@ class Board {
   }
 
   lastUsed() {
-    return this.views.get(this.used) ?? this.all()[0];
+    return this.views.get(this.used) ?? this.views.get(this.data.main) ?? this.all()[0];
   }
 
   // --- what the reader does ---

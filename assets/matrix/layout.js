@@ -81,7 +81,7 @@ function withWidths(plan, width, pixel, phone) {
   const fixed = columns.reduce((sum, column) => sum + column.lead + column.gutter, GAP.edge);
   shareOut(columns, width - fixed, pixel);
   const fits = columns.every((column) => column.cell >= column.need);
-  for (const column of columns) column.cell = Math.max(column.cell, wholePixels(column.need + 1, pixel));
+  for (const column of columns) column.cell = Math.max(column.cell, wholePixels(column.need + 0.99 * pixel, pixel));
   return { ...plan, columns, fits };
 }
 

@@ -188,7 +188,8 @@ class View {
   }
 
   announcement([row, col]) {
-    return `${this.title || this.symbol}: row ${this.rowLabels[row]}, column ${this.colLabels[col]}: ${this.spoken(row, col)}`;
+    const cell = `row ${this.rowLabels[row]}, column ${this.colLabels[col]}`;
+    return `${this.title || this.symbol}: ${cell}: ${this.spoken(row, col)}`;
   }
 
   // "S[it, kite]"
@@ -253,7 +254,6 @@ function newNodes(stage, id) {
   const grid = element("div", "grid", stage, { role: "grid", tabindex: 0, "aria-activedescendant": `${id}-cell` });
   const headRow = newRow(grid, 1);
   const bodyRow = newRow(grid, 2);
-  newCell(headRow, "columnheader", { "aria-colindex": 1 });
   return {
     title,
     titleLead: element("span", "title-lead", title),

@@ -37,9 +37,7 @@ def test_every_matrix_is_the_tensor_it_names(open_page: Callable, slug: str, set
     assert matrices
     for name, matrix in matrices.items():
         whole = _tensor(slug, setup, name)
-        if matrix["rowAxis"] == "channel":  # drawn as Kᵀ
-            whole = whole.T
-        if name not in ("q", "k"):  # of these a window of channels is drawn
+        if name not in ("q", "kT"):  # of these a window of channels is drawn
             assert matrix["values"].shape == whole.shape
         rows, columns = matrix["rowStart"], matrix["colStart"]
         part = whole[rows : rows + matrix["rows"], columns : columns + matrix["cols"]]
@@ -69,6 +67,8 @@ def _tensor(slug: str, setup: Setup, name: str) -> np.ndarray:
     if name in ("row_sums", "column_sums"):
         sums = steps.heads.weights[0].sum(axis=-1 if name == "row_sums" else -2)
         return np.round(sums[:, None] if name == "row_sums" else sums[None], 12)
+    if name == "kT":
+        return steps.heads.k[0].T
     tensor, _, head = name.partition(".")
     return getattr(steps.heads, tensor)[int(head or 0)]
 

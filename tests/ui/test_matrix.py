@@ -109,6 +109,7 @@ def test_the_message_says_what_the_board_needs():
         "answered": 7,
         "pickable": False,
         "maxHeight": matrix.MAX_HEIGHT,
+        "main": "",
         "matrices": None,
     }
     description = sent(drawn)

@@ -43,6 +43,7 @@ def test_transposed_keys_are_the_keys() -> None:
     keys = tensors.matrix(HEADS, "k")
     flipped = tensors.transposed(keys, "Keys Kᵀ")
     np.testing.assert_array_equal(flipped.values, keys.values.T)
+    assert flipped.id == "kT"  # an edit of its cell comes back under this name, its axes to be swapped
     assert (flipped.row_axis, flipped.col_axis, flipped.shape) == ("channel", "key", "4 × 7")
     np.testing.assert_array_equal(flipped.changed, keys.changed.T)
 
