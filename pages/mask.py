@@ -18,7 +18,8 @@ def render(view: View) -> None:
     leak, arithmetic, code = stage.thirds()
     with leak:
         position = controls.replaced_word(view.inputs)
-        stage.leak(masked_view, {v.setup.mask: leak_test(v.setup, position) for v in (open_view, masked_view)})
+        tests = {shown.setup.mask: leak_test(shown.setup, position) for shown in (open_view, masked_view)}
+        stage.leak(masked_view, tests)
     with arithmetic:
         stage.arithmetic(masked_view, mask_cell)
     with code:
