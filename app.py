@@ -3,7 +3,8 @@
 import streamlit as st
 
 from pages import PAGES
-from ui import controls, frame
+from ui import controls, frame, presenter
+from ui.teach import notes
 from ui.view import View
 
 
@@ -15,8 +16,12 @@ def main() -> None:
     # The default page answers at "/", and there Streamlit leaves its url_path empty.
     index = next((i for i, page in enumerate(PAGES) if page.slug == chosen.url_path), 0)
     with st.sidebar:
+        presenter.draw(PAGES[index].slug)
         view = View.of(*controls.draw())
+    frame.style()
     frame.header(PAGES, index, links)
+    if presenter.with_notes():
+        notes.show(PAGES[index].slug)
     # Called here, not by chosen.run(): the browser's Back button keeps only those URL parameters
     # whose widgets were made by the entry script, and pages have widgets of their own.
     PAGES[index].render(view)

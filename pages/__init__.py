@@ -8,7 +8,7 @@ pages/ for its older kind of app and runs that one file. The tail makes that the
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pages import blend, heads, mask, scale, score, softmax, start
+from pages import blend, heads, mask, scale, score, softmax, start, teach
 from ui.view import View
 
 
@@ -30,4 +30,5 @@ PAGES = (
     Page("blend", "Blend", "blend", blend.render),
     Page("mask", "Mask", "mask", mask.render),
     Page("heads", "Heads", "heads", heads.render),
+    Page("teach", "Teach", "all", teach.render),
 )

@@ -6,6 +6,8 @@ from typing import Protocol
 
 import streamlit as st
 
+from ui import presenter
+
 STYLE = Path(__file__).parents[1] / "assets" / "style.css"
 
 # The parts of softmax(Q Kᵀ / √d_k + M) V, in the order of the formula, as KaTeX.
@@ -21,14 +23,19 @@ class PageLike(Protocol):
 
 
 def configure() -> None:
-    """Page settings and the app's style sheet. The first Streamlit calls of a run."""
+    """Page settings. The first Streamlit call of a run."""
     st.set_page_config(
         page_title="Attention, step by step",
         page_icon=":material/grid_on:",
         layout="wide",
-        initial_sidebar_state="auto",
+        initial_sidebar_state="collapsed" if presenter.starts_bare() else "auto",
     )
-    st.html(STYLE)
+
+
+def style() -> None:
+    """The app's style sheet, and in presenter mode the one for the back row."""
+    sheets = [STYLE, presenter.STYLE] if presenter.presenting() else [STYLE]
+    st.html(f"<style>{''.join(sheet.read_text(encoding='utf-8') for sheet in sheets)}</style>")
 
 
 def link(page, *, default: bool):  # noqa: ANN001, ANN201 - streamlit does not export the type of st.Page
@@ -37,7 +44,9 @@ def link(page, *, default: bool):  # noqa: ANN001, ANN201 - streamlit does not e
 
 
 def header(pages: Sequence[PageLike], index: int, links: Mapping) -> None:
-    """Row 1: Back, the formula with the active part lit, Next."""
+    """Row 1: Back, the formula with the active part lit, Next; and the keys that press them."""
+    slugs = ["", *(page.slug for page in pages[1:])]
+    presenter.listen_for_keys(slugs, slugs[index])
     with st.container(key="frame", horizontal=True, vertical_alignment="center"):
         with st.container(key="back", width="content"):
             if index:
