@@ -41,6 +41,7 @@ def _choose(view: View, titles: Mapping[str, str]) -> str:
 def qr(url: str) -> None:
     """The QR code of an address, or why there is none."""
     try:
-        st.html(f'<div class="qr" role="img" aria-label="QR code of this address">{qr_svg(url)}</div>')
+        with st.container(key="qr"):
+            st.image(qr_svg(url))
     except TooLongForQr as error:
         st.caption(text.literal(str(error)))
