@@ -12,19 +12,34 @@ def main() -> None:
     """Run one page. A page file that Streamlit starts alone calls this too (see pages/__init__.py)."""
     frame.configure()
     links = {page.slug: frame.link(page, default=page is PAGES[0]) for page in PAGES}
-    chosen = st.navigation(list(links.values()), position="top")
+    current = st.navigation(list(links.values()), position="top")
     # The default page answers at "/", and there Streamlit leaves its url_path empty.
-    index = next((i for i, page in enumerate(PAGES) if page.slug == chosen.url_path), 0)
+    index = next((i for i, page in enumerate(PAGES) if page.slug == current.url_path), 0)
+    slug = PAGES[index].slug
     with st.sidebar:
-        presenter.draw(PAGES[index].slug)
-        view = View.of(*controls.draw())
+        presenter.draw(slug)
     frame.style()
-    frame.header(PAGES, index, links)
-    if presenter.with_notes():
-        notes.show(PAGES[index].slug)
-    # Called here, not by chosen.run(): the browser's Back button keeps only those URL parameters
-    # whose widgets were made by the entry script, and pages have widgets of their own.
-    PAGES[index].render(view)
+    sidebar, header, body = st.sidebar.container(), st.container(), st.container()
+    # A session's first run asks the widgets. Later ones know what they hold and draw the page first,
+    # so that the matrices reach the browser ahead of everything else (stage.paint_first).
+    held = controls.held()
+    if held is None:
+        with sidebar:
+            choices = controls.draw()
+    else:
+        choices = held
+    with body:
+        # Called here, not by current.run(): the browser's Back button keeps only those URL parameters
+        # whose widgets were made by the entry script, and pages have widgets of their own.
+        PAGES[index].render(View.of(*choices))
+    with header:
+        frame.header(PAGES, index, links)
+        if presenter.with_notes():
+            notes.show(slug)
+    if held is not None:
+        with sidebar:
+            if controls.draw() != held:  # the address itself was changed, by hand or by Back
+                st.rerun()
 
 
 if __name__ == "__main__":

@@ -5,22 +5,8 @@ first request after the server's start is a deep link such as /score: it then ta
 pages/ for its older kind of app and runs that one file. The tail makes that the whole app.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from pages import blend, heads, mask, scale, score, softmax, start, teach
-from ui.view import View
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """One page of the walk."""
-
-    slug: str  # its address and the name of its text file
-    title: str
-    part: str  # the part of the formula that it lights; see ui/frame.py
-    render: Callable[[View], None]
-
+from ui.frame import Page
 
 PAGES = (
     Page("start", "Pipeline", "all", start.render),

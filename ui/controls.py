@@ -32,7 +32,8 @@ class Selection:
 def draw() -> tuple[Setup, Selection]:
     """Draw the whole sidebar; return what the reader chose and the cell that is looked at."""
     shared, cell = st.container(), st.container()
-    editing = st.expander("Edit Q, K and V by hand", expanded=bool(st.session_state.get("edits")))
+    edited = bool(st.session_state.get("edits") or st.query_params.get("edits"))
+    editing = st.expander("Edit Q, K and V by hand", expanded=edited, key="editing", on_change="rerun")
     with editing:
         numbers = st.container()
         edits = st.text_input(
@@ -44,9 +45,28 @@ def draw() -> tuple[Setup, Selection]:
     arrays = inputs(setup)
     with cell:
         selection = _select(arrays)
-    with numbers:
-        _edit(setup, arrays, selection)
+    if editing.open:
+        with numbers:
+            _edit(setup, arrays, selection)
     return setup, selection
+
+
+def held() -> tuple[Setup, Selection] | None:
+    """What `draw` will return, from the widgets' state at the start of a rerun; None on the first run.
+
+    The state of a rerun is complete before any widget is drawn again. It lags behind only where the
+    address was changed without a widget, so the caller compares it with what `draw` then returns.
+    """
+    state = st.session_state
+    if "edits" not in state or "head" not in state:
+        return None
+    setup = Setup(**{field: state.get(field, getattr(FIRST, field)) for field in FIRST.__slots__})
+    if state["head"] not in _heads(setup.n_heads):
+        state["head"] = "0"
+    arrays = inputs(setup)
+    for key, size in _index_sizes(arrays).items():
+        state[key] = min(state.get(key, 0), size - 1)
+    return setup, _selection()
 
 
 def _choose(edits: str) -> Setup:
@@ -67,8 +87,7 @@ def _choose(edits: str) -> Setup:
     n_pad, window = _mask_sizes(mask)
     left, right = st.columns(2)
     with left:
-        heads = [str(head) for head in range(n_heads)] + [ALL_HEADS] * (n_heads > 1)
-        st.selectbox("Show head", heads, key="head", bind="query-params", disabled=n_heads == 1)
+        st.selectbox("Show head", _heads(n_heads), key="head", bind="query-params", disabled=n_heads == 1)
     with right:
         seed = st.number_input(
             "Seed", 0, 9999, FIRST.seed, key="seed", bind="query-params",
@@ -96,28 +115,43 @@ def _take_natural_size() -> None:
     st.session_state.update(channel=0, head="0", edits="")
 
 
+def _heads(n_heads: int) -> list[str]:
+    """What there is to show: one head or all of them."""
+    return [str(head) for head in range(n_heads)] + [ALL_HEADS] * (n_heads > 1)
+
+
 def _select(arrays: Inputs) -> Selection:
     """Draw the selected cell's indices: the keyboard's way to any cell, and what the URL keeps."""
-    n_q, n_k = len(arrays.query_tokens), len(arrays.key_tokens)
-    n_channels = max(len(arrays.channels), len(arrays.value_channels))
     heading = st.empty()
-    query, key, channel = st.columns(3)
-    with query:
-        row = _index("Query", "row", n_q, FIRST_CELL.row)
-    with key:
-        col = _index("Key", "col", n_k, FIRST_CELL.col)
-    with channel:
-        which = _index("Channel", "channel", n_channels, 0)
-    heading.markdown(f"**Selected** {literal(f'{arrays.query_tokens[row]} → {arrays.key_tokens[col]}')}")
-    shown = st.session_state["head"]
-    return Selection(row, col, which, None if shown == ALL_HEADS else int(shown))
+    starts = {"row": FIRST_CELL.row, "col": FIRST_CELL.col, "channel": 0}
+    labels = {"row": "Query", "col": "Key", "channel": "Channel"}
+    for column, (key, size) in zip(st.columns(3), _index_sizes(arrays).items(), strict=True):
+        with column:
+            _index(labels[key], key, size, starts[key])
+    selection = _selection()
+    query, key = arrays.query_tokens[selection.row], arrays.key_tokens[selection.col]
+    heading.markdown(f"**Selected** {literal(f'{query} → {key}')}")
+    return selection
 
 
-def _index(label: str, key: str, size: int, start: int) -> int:
+def _index_sizes(arrays: Inputs) -> dict[str, int]:
+    """How many there are to select from, by the index's key."""
+    n_channels = max(len(arrays.channels), len(arrays.value_channels))
+    return {"row": len(arrays.query_tokens), "col": len(arrays.key_tokens), "channel": n_channels}
+
+
+def _index(label: str, key: str, size: int, start: int) -> None:
     """One bound index, counted from 0 as in the code; clamped first, for the sizes can shrink."""
     if st.session_state.get(key, 0) > size - 1:
         st.session_state[key] = size - 1
-    return st.number_input(label, 0, size - 1, min(start, size - 1), key=key, bind="query-params")
+    st.number_input(label, 0, size - 1, min(start, size - 1), key=key, bind="query-params")
+
+
+def _selection() -> Selection:
+    """The selected cell, as its widgets hold it."""
+    state = st.session_state
+    shown = None if state["head"] == ALL_HEADS else int(state["head"])
+    return Selection(state["row"], state["col"], state["channel"], shown)
 
 
 def pick(cell: dict[str, int]) -> None:

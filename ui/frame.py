@@ -1,32 +1,37 @@
 """What surrounds every page: settings, style, Back / formula / Next."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import streamlit as st
 
 from ui import presenter
+from ui.view import View
 
-STYLE = Path(__file__).parents[1] / "assets" / "style.css"
+ASSETS = Path(__file__).parents[1] / "assets"
+STYLE, ICON = ASSETS / "style.css", ASSETS / "icon.png"
 
 # The parts of softmax(Q Kᵀ / √d_k + M) V, in the order of the formula, as KaTeX.
 _SCORE, _SCALE, _MASK, _VALUES = r"QK^{\mathsf T}", r"/\,\sqrt{d_k}", r"\,+\,M", r"\,V"
 
 
-class PageLike(Protocol):
-    """What the frame needs to know of a page."""
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of the tutor."""
 
-    slug: str
+    slug: str  # its address and the name of its text file
     title: str
-    part: str
+    part: str  # the part of the formula that it lights
+    render: Callable[[View], None]
 
 
 def configure() -> None:
     """Page settings. The first Streamlit call of a run."""
     st.set_page_config(
         page_title="Attention, step by step",
-        page_icon=":material/grid_on:",
+        page_icon=ICON,  # our own file: Streamlit fetches the picture of an emoji or a symbol from the web
         layout="wide",
         initial_sidebar_state="collapsed" if presenter.starts_bare() else "auto",
     )
@@ -38,12 +43,12 @@ def style() -> None:
     st.html(f"<style>{''.join(sheet.read_text(encoding='utf-8') for sheet in sheets)}</style>")
 
 
-def link(page, *, default: bool):  # noqa: ANN001, ANN201 - streamlit does not export the type of st.Page
+def link(page: Page, *, default: bool) -> Any:
     """The Streamlit page behind one of our pages."""
     return st.Page(page.render, title=page.title, url_path=page.slug, default=default)
 
 
-def header(pages: Sequence[PageLike], index: int, links: Mapping) -> None:
+def header(pages: Sequence[Page], index: int, links: Mapping) -> None:
     """Row 1: Back, the formula with the active part lit, Next; and the keys that press them."""
     slugs = ["", *(page.slug for page in pages[1:])]
     presenter.listen_for_keys(slugs, slugs[index])

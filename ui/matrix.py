@@ -180,7 +180,7 @@ def _describe(matrix: Matrix) -> dict[str, Any]:
 
 
 def _base64(array: np.ndarray, dtype: str) -> str:
-    return base64.b64encode(np.ascontiguousarray(array, dtype=dtype)).decode("ascii")
+    return base64.b64encode(np.ascontiguousarray(array, dtype=dtype).tobytes()).decode("ascii")
 
 
 def _answered(key: str) -> str:

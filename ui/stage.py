@@ -3,6 +3,7 @@
 import ast
 import inspect
 import textwrap
+import time
 from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
@@ -21,12 +22,15 @@ from ui.tensors import (
 )
 from ui.view import View
 
+FIRST_BOARD = "matrices"  # the key of a page's main matrices, the same on every page
+PAINT_SECONDS = 0.03
+
 
 def show(
     view: View,
     matrices: Sequence[Matrix],
     label: str,
-    key: str = "matrices",
+    key: str = FIRST_BOARD,
     max_height: int = MAX_HEIGHT,
     main: str = "",
 ) -> None:
@@ -55,6 +59,17 @@ def show(
         main=main,
         scale=presenter.scale(),
     )
+    if key == FIRST_BOARD:
+        paint_first()
+
+
+def paint_first() -> None:
+    """Hold back the rest of the page until the browser has taken up the matrices, and only them.
+
+    Streamlit's browser half puts all that arrives within 10 ms into one update. The other elements of a page
+    cost it several times what the matrices cost, so a matrix that arrives with them waits for them.
+    """
+    time.sleep(PAINT_SECONDS)
 
 
 def show_step(view: View, matrices: Sequence[Matrix], name: str, max_height: int = MAX_HEIGHT) -> None:
@@ -109,7 +124,8 @@ def code(*functions: Callable) -> None:
 def source(function: Callable) -> str:
     """A function's own text, without its docstring and the types of its signature."""
     lines = textwrap.dedent(inspect.getsource(function)).splitlines()
-    tree = ast.parse("\n".join(lines)).body[0]
+    (tree,) = ast.parse("\n".join(lines)).body
+    assert isinstance(tree, ast.FunctionDef)
     first = tree.body[1] if ast.get_docstring(tree) else tree.body[0]
     names = ", ".join(argument.arg for argument in tree.args.args)
     return "\n".join([f"def {tree.name}({names}):", *lines[first.lineno - 1 :]])

@@ -68,26 +68,24 @@ def matrix(
         "channel": view.inputs.channels,
         "value_channel": view.inputs.value_channels,
     }
-    return Matrix(
-        **{
-            "id": name,
-            "title": tensor.title,
-            "symbol": tensor.symbol,
-            "values": values,
-            "row_labels": labels[tensor.rows],
-            "col_labels": labels[tensor.cols],
-            "row_axis": tensor.rows,
-            "col_axis": tensor.cols,
-            "colours": _signed(tensor.colours, values),
-            "decimals": tensor.decimals,
-            "place": place,
-            "shape": _shape(values),
-            "sources": tensor.sources,
-            "changed": marks,
-            "editable": name in ("q", "k", "v"),
-            **more,
-        }
-    )
+    drawn: dict[str, Any] = {
+        "id": name,
+        "title": tensor.title,
+        "symbol": tensor.symbol,
+        "values": values,
+        "row_labels": labels[tensor.rows],
+        "col_labels": labels[tensor.cols],
+        "row_axis": tensor.rows,
+        "col_axis": tensor.cols,
+        "colours": _signed(tensor.colours, values),
+        "decimals": tensor.decimals,
+        "place": place,
+        "shape": _shape(values),
+        "sources": tensor.sources,
+        "changed": marks,
+        "editable": name in ("q", "k", "v"),
+    }
+    return Matrix(**drawn | more)
 
 
 def all_heads(view: View, name: str) -> list[Matrix]:
@@ -144,6 +142,8 @@ def _signed(colours: str, values: np.ndarray) -> str:
 
 def sums(view: View, values: np.ndarray, axis: str, place: tuple[int, int]) -> Matrix:
     """What the weights add up to along one axis: a column of row sums or a row of column sums."""
+    labels: dict[str, Any]
+    axes: dict[str, Any]
     if axis == "row":
         labels = {"row_labels": view.inputs.query_tokens, "col_labels": ["sum"]}
         axes = {"row_axis": "query", "col_axis": "sum", "sources": {"weights": ["query"]}}

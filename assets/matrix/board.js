@@ -110,6 +110,8 @@ class Board {
     if (boards.has(this)) return;
     boards.add(this);
     this.watch.observe(this.root);
+    const page = document.querySelector('[data-testid="stMainBlockContainer"]');
+    if (page) this.watch.observe(page); // what comes above the board later moves it
     if (document.fonts.status !== "loaded") document.fonts.ready.then(() => this.fontsCame());
   }
 
@@ -123,8 +125,8 @@ class Board {
   }
 
   resize() {
-    const { clientWidth } = this.root;
-    if (clientWidth !== this.seen.width || window.devicePixelRatio !== this.seen.ratio) this.redraw();
+    const now = this.look();
+    if (Object.keys(now).some((name) => now[name] !== this.seen[name])) this.redraw();
   }
 
   fontsCame() {
@@ -135,9 +137,19 @@ class Board {
   // --- drawing ---
 
   redraw() {
-    this.seen = { width: this.root.clientWidth, ratio: window.devicePixelRatio };
+    this.seen = this.look();
     if (this.seen.width) this.layOut();
     this.paint();
+  }
+
+  // What a layout depends on. Where it begins matters only when it shall end with the window.
+  look() {
+    const { top } = this.root.getBoundingClientRect();
+    return {
+      width: this.root.clientWidth,
+      ratio: window.devicePixelRatio,
+      top: this.data.maxHeight === 0 ? Math.round(top) : 0,
+    };
   }
 
   // For a class everything is drawn larger by a factor: the layout counts pixels of that size.
@@ -178,7 +190,7 @@ class Board {
   // No height is given where nothing follows on a page that must not scroll.
   room() {
     const { maxHeight, scale } = this.data;
-    if (maxHeight === 0) return window.innerHeight - this.root.getBoundingClientRect().top - EDGE;
+    if (maxHeight === 0) return window.innerHeight - this.seen.top - EDGE;
     return (maxHeight - (scale > 1 ? 0 : FOOT)) * scale;
   }
 

@@ -48,7 +48,8 @@ def pick(page: Page, title: str, row: int, col: int) -> None:
     grid(page, title).click(position=point(grid(page, title), row, col))
 
 
-def test_a_deep_link_is_the_first_request_that_a_server_answers(page, fresh_server):
+def test_a_deep_link_is_the_first_request_that_a_server_answers(fresh_server, page):
+    # Fixtures end in reverse order: the page is closed before its server.
     go(page, f"{fresh_server}/score?seq_len=9&mask=causal&row=1&col=2")
 
     expect(written(page)).to_contain_text("kite asks → fell offers")
