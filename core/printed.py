@@ -22,6 +22,7 @@ caption { white-space: nowrap; }
 .page { break-before: page; }
 @media screen { body { padding: 0 .5cm; } .wide { overflow-x: auto; } }
 @media print {
+  .print { display: none; }
   @page { size: A4; margin: 14mm; }
   body { margin: 0; max-width: none; font-size: 9.5pt; }
   p { margin: .4em 0; break-after: avoid; }
@@ -32,6 +33,8 @@ caption { white-space: nowrap; }
 }
 """
 
+PRINT = '<p class="print"><button type="button" onclick="window.print()">Print</button></p>'
+
 
 def document(title: str, parts: Iterable[str]) -> str:
     """A whole page from its title (text) and parts (HTML made by the functions of this file)."""
@@ -40,7 +43,7 @@ def document(title: str, parts: Iterable[str]) -> str:
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{name}</title>\n'
-        f"<style>{CSS}</style>\n</head>\n<body>\n<h1>{name}</h1>\n{body}\n</body>\n</html>\n"
+        f"<style>{CSS}</style>\n</head>\n<body>\n{PRINT}\n<h1>{name}</h1>\n{body}\n</body>\n</html>\n"
     )
 
 

@@ -5,7 +5,7 @@ first request after the server's start is a deep link such as /score: it then ta
 pages/ for its older kind of app and runs that one file. The tail makes that the whole app.
 """
 
-from pages import blend, heads, mask, scale, score, softmax, start, teach
+from pages import blend, check, code, heads, mask, scale, score, softmax, start, teach
 from ui.frame import Page
 
 PAGES = (
@@ -16,5 +16,7 @@ PAGES = (
     Page("blend", "Blend", "blend", blend.render),
     Page("mask", "Mask", "mask", mask.render),
     Page("heads", "Heads", "heads", heads.render),
+    Page("code", "Code", "all", code.render),
+    Page("check", "Check yourself", "all", check.render),
     Page("teach", "Teach", "all", teach.render),
 )

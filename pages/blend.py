@@ -2,7 +2,7 @@
 
 from core.arithmetic import blend_cell
 from core.attention import blend
-from ui import stage, tensors
+from ui import predict, stage, tensors, trace
 from ui.view import View
 
 
@@ -14,7 +14,8 @@ def render(view: View) -> None:
         stage.show_step(view, product(view), "output")
         stage.code(blend)
     with arithmetic:
-        stage.arithmetic(view, blend_cell, view.value_channel)
+        predict.show(view, "blend")
+        trace.show(view, "blend", lambda: stage.arithmetic(view, blend_cell, view.value_channel))
         stage.pitfalls("blend")
 
 

@@ -1,7 +1,7 @@
 """Many heads: the width is cut, each head attends on its own slice, the outputs are joined."""
 
 from core.heads import join_heads, merge_heads, multi_head, split_heads
-from ui import controls, fan, stage, tensors, text
+from ui import controls, fan, predict, stage, tensors, text
 from ui.view import View
 
 
@@ -23,6 +23,7 @@ def side_by_side(view: View) -> None:
         stage.show(view, tensors.all_heads(view, "weights"), "The weights of all heads")
         stage.code(multi_head)
     with numbers:
+        predict.show(view, "heads")
         stage.compare_heads(view)
         stage.pitfalls("heads")
 
@@ -34,6 +35,7 @@ def shapes(view: View) -> None:
     with code:
         stage.code(split_heads, merge_heads)
     with index:
+        predict.show(view, "heads")
         stage.addresses(view)
         stage.pitfalls("heads")
 
@@ -45,6 +47,7 @@ def join(view: View) -> None:
         stage.show(view, tensors.join(view), "Concatenate and project")
         stage.code(join_heads)
     with numbers:
+        predict.show(view, "heads")
         stage.projection(view)
         stage.pitfalls("heads")
 

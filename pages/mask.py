@@ -3,7 +3,7 @@
 from core.arithmetic import mask_cell
 from core.attention import mask
 from core.leak import leak_test
-from ui import controls, stage, tensors, text
+from ui import controls, predict, stage, tensors, text, trace
 from ui.view import View
 
 
@@ -21,8 +21,9 @@ def render(view: View) -> None:
         tests = {shown.setup.mask: leak_test(shown.setup, position) for shown in (open_view, masked_view)}
         stage.leak(masked_view, tests)
     with arithmetic:
-        stage.arithmetic(masked_view, mask_cell)
+        trace.show(masked_view, "mask", lambda: stage.arithmetic(masked_view, mask_cell))
     with code:
+        predict.show(view, "mask")
         stage.code(mask)
         stage.pitfalls("mask")
 

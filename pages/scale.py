@@ -2,7 +2,7 @@
 
 from core.arithmetic import scale_cell
 from core.attention import scale
-from ui import stage, tensors
+from ui import predict, stage, tensors, trace
 from ui.view import View
 
 
@@ -14,7 +14,8 @@ def render(view: View) -> None:
         stage.show_step(view, division(view), "scaled_scores")
         stage.code(scale)
     with arithmetic:
-        stage.arithmetic(view, scale_cell)
+        predict.show(view, "scale")
+        trace.show(view, "scale", lambda: stage.arithmetic(view, scale_cell))
         stage.pitfalls("scale")
 
 

@@ -2,7 +2,7 @@
 
 from core.arithmetic import score_cell
 from core.attention import score
-from ui import stage, tensors
+from ui import predict, stage, tensors, trace
 from ui.view import View
 
 
@@ -14,7 +14,8 @@ def render(view: View) -> None:
         stage.show_step(view, product(view), "scores")
         stage.code(score)
     with arithmetic:
-        stage.arithmetic(view, score_cell)
+        predict.show(view, "score")
+        trace.show(view, "score", lambda: stage.arithmetic(view, score_cell))
         stage.pitfalls("score")
 
 

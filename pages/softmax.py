@@ -3,7 +3,7 @@
 from core.arithmetic import softmax_cell
 from core.attention import softmax
 from core.readouts import column_sums, row_sums
-from ui import stage, tensors
+from ui import predict, stage, tensors, trace
 from ui.view import View
 
 
@@ -15,7 +15,8 @@ def render(view: View) -> None:
         stage.show_step(view, shares(view), "weights")
         stage.code(softmax)
     with arithmetic:
-        stage.arithmetic(view, softmax_cell)
+        predict.show(view, "softmax")
+        trace.show(view, "softmax", lambda: stage.arithmetic(view, softmax_cell))
         stage.pitfalls("softmax")
 
 

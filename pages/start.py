@@ -1,7 +1,7 @@
 """The pipeline: one word's row through all four steps."""
 
 from core.attention import attention
-from ui import stage, tensors
+from ui import predict, stage, tensors
 from ui.view import View
 
 
@@ -13,6 +13,7 @@ def render(view: View) -> None:
     with row:
         stage.row_story(view)
     with code:
+        predict.show(view, "start")
         stage.code(attention)
         stage.pitfalls("start")
 

@@ -5,7 +5,7 @@ cell (row, col, channel, head) is kept the same way, so that a link shows the sa
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import streamlit as st
@@ -113,6 +113,11 @@ def _take_natural_size() -> None:
     for field in ("seq_len", "d_k", "n_heads", "row", "col"):
         st.session_state[field] = getattr(example, field)
     st.session_state.update(channel=0, head="0", edits="")
+
+
+def open_state(setup: Setup, row: int, col: int) -> None:
+    """Callback: put a whole state on screen."""
+    st.session_state.update(asdict(setup) | {"row": row, "col": col, "channel": 0, "head": "0"})
 
 
 def _heads(n_heads: int) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from ui import presenter
+from ui.teaching import terms_of
 from ui.view import View
 
 ASSETS = Path(__file__).parents[1] / "assets"
@@ -62,6 +63,7 @@ def header(pages: Sequence[Page], index: int, links: Mapping) -> None:
         with st.container(key="formula"):
             # Two dollars, since a lit part holds single ones.
             st.markdown(f"$$\n{formula(pages[index].part)}\n$$")
+        _words(pages[index].slug)
         with st.container(key="next", width="content"):
             if index + 1 < len(pages):
                 following = pages[index + 1]
@@ -71,6 +73,16 @@ def header(pages: Sequence[Page], index: int, links: Mapping) -> None:
                     icon=":material/arrow_forward:",
                     icon_position="right",
                 )
+
+
+def _words(slug: str) -> None:
+    """The terms that are met on a page, explained."""
+    if terms := terms_of(slug):
+        with (
+            st.container(key="words", width="content"),
+            st.popover("Words", icon=":material/menu_book:", type="tertiary"),
+        ):
+            st.markdown("\n\n".join(f"**{term.name}.** {term.meaning}" for term in terms))
 
 
 def formula(part: str) -> str:

@@ -18,6 +18,7 @@ from ui.tensors import (
     TENSORS,
     all_heads,
     leak_strips,
+    matrix,
     rung_corner,
 )
 from ui.view import View
@@ -82,6 +83,20 @@ def show_step(view: View, matrices: Sequence[Matrix], name: str, max_height: int
 def idea(slug: str) -> None:
     """Row 2: one sentence."""
     st.markdown(text.part(slug, "Idea"))
+
+
+def block(slug: str, heading: str) -> None:
+    """A further part of a page begins: a rule, then its words."""
+    st.divider()
+    st.markdown(text.part(slug, heading))
+
+
+def given(view: View) -> None:
+    """Q, K and V as they are, to compute with by hand."""
+    places = {"q": (0, 0), "k": (0, 1), "v": (0, 2)}
+    matrices = [matrix(view, name, place, sources={}, editable=False) for name, place in places.items()]
+    selected = {"query": view.selection.row, "key": view.selection.col}
+    show_matrices(matrices, selected, key="given", label="Q, K and V")
 
 
 def columns(left: int = 13, right: int = 8) -> list:

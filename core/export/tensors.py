@@ -8,7 +8,8 @@ from dataclasses import asdict
 
 import numpy as np
 
-from core.setup import Setup, inputs, run
+from core.heads import MultiHeadSteps
+from core.setup import Inputs, Setup, inputs, run
 
 MOST_NUMBERS = 200_000  # as text; .npz takes any state
 HEADER = ("tensor", "head", "row", "column", "row_label", "column_label", "value")
@@ -22,7 +23,15 @@ class FileError(ValueError):
 
 def tensors(setup: Setup) -> dict[str, np.ndarray]:
     """-> every tensor of the state by name: one head axis first, w_o, concat and projected without it."""
-    given, steps = inputs(setup), run(setup)
+    return _named(inputs(setup), run(setup))
+
+
+def count(given: Inputs, steps: MultiHeadSteps) -> int:
+    """How many numbers the tensors of a state hold that was computed already."""
+    return sum(array.size for array in _named(given, steps).values())
+
+
+def _named(given: Inputs, steps: MultiHeadSteps) -> dict[str, np.ndarray]:
     heads = {name: getattr(steps.heads, name) for name in _PER_HEAD}
     return heads | {"concat": steps.concat, "w_o": given.w_o, "projected": steps.output}
 

@@ -4,7 +4,7 @@ from core.quiz.bank import MAX_SEED, POLLS, PREDICTIONS, TEMPLATES, item, items_
 from core.quiz.check_yourself import LENGTH, Answered, Result, next_item, result
 from core.quiz.model import Feedback, Item, Option, UnreadableAnswer, check
 from core.quiz.tally import Bar, bars, result_page
-from core.quiz.winner import WINNER, winner_item
+from core.quiz.winner import WINNER, longer_item, winner_item
 
 __all__ = [
     "LENGTH",
@@ -24,6 +24,7 @@ __all__ = [
     "check",
     "item",
     "items_of",
+    "longer_item",
     "next_item",
     "result",
     "result_page",

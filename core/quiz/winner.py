@@ -1,13 +1,18 @@
-"""The start page's prediction, for any state: which word will this query attend to most?"""
+"""The start page's prediction: which word will this query attend to most?"""
+
+from dataclasses import replace
 
 import numpy as np
 
+from core.examples import EXAMPLES
 from core.experiments.prose import weight
 from core.quiz.model import Item, Option, shuffled
 from core.setup import Setup, inputs, run
 
 MOST_OPTIONS = 4
-WINNER = "WIN"  # id of this item; it belongs to no bank, since it is made from the state on screen
+WINNER = "WIN"  # id of this item; it belongs to no bank, since it is made from a state
+_LONGER = {"kite": 12, "coref": 13}  # words, more than the example starts with
+_AUTHORS_ROW = {"kite": 9, "coref": 10}
 
 
 def winner_item(setup: Setup, row: int, head: int = 0) -> Item | None:
@@ -47,6 +52,22 @@ def winner_item(setup: Setup, row: int, head: int = 0) -> Item | None:
         row=row,
         col=winner,
     )
+
+
+def longer_item(shown: Setup, seed: int = 0) -> Item:
+    """The start page's item: a word further on in the sentence, so that the state on screen does not tell.
+
+    Where the kite's longer sentence is on screen, it asks about the cup's. Seed 0 is the author's word.
+    """
+    on_screen = shown.example in ("kite", "two_heads") and shown.seq_len > EXAMPLES["kite"].seq_len
+    name = "coref" if on_screen else "kite"
+    setup, first = Setup(name, seq_len=_LONGER[name], seed=seed), EXAMPLES[name].seq_len
+    row = first + (_AUTHORS_ROW[name] - first + seed) % (_LONGER[name] - first)
+    made = winner_item(setup, row)
+    if made is None:
+        raise ValueError(f"the longer sentence of {name!r} has no winner in row {row}")
+    sentence = " ".join(inputs(setup).key_tokens)
+    return replace(made, question=f"“{sentence}.” {made.question}")
 
 
 def _others(words: tuple[str, ...], weights: np.ndarray, winner: int) -> list[int]:

@@ -1,7 +1,18 @@
 """The trace card: its levels, its blanks and their checking."""
 
 from core.trace.blanks import Blank
-from core.trace.card import LEVEL_OF, LEVELS, STEPS, Card, Checked, card, check_blank, check_card, is_complete
+from core.trace.card import (
+    LEVEL_OF,
+    LEVELS,
+    STEPS,
+    Card,
+    Checked,
+    card,
+    card_of,
+    check_blank,
+    check_card,
+    is_complete,
+)
 
 __all__ = [
     "LEVELS",
@@ -11,6 +22,7 @@ __all__ = [
     "Card",
     "Checked",
     "card",
+    "card_of",
     "check_blank",
     "check_card",
     "is_complete",

@@ -11,8 +11,8 @@ import numpy as np
 
 from core.answers import is_right, meaning_of, read_number, rounded
 from core.arithmetic import blend_cell, number, score_cell, softmax_cell
-from core.attention import softmax
-from core.setup import Setup, inputs, run
+from core.attention import AttentionSteps, softmax
+from core.setup import Inputs, Setup, inputs, run
 from core.trace.blanks import (
     Blank,
     Cell,
@@ -38,6 +38,7 @@ LEVEL_OF = {  # the page of each level, by its slug
 MOST_BLANKS = 8  # of a row; in a longer row the largest shares are asked for
 STEPS = ("score", "scaled", "weight", "output")
 _SHOWN = {"written": 1, "one blank": 1, "three blanks": 2, "row": 3, "row alone": 2, "alone": 0}
+_SOLVED = {"written": 1, "one blank": 2, "three blanks": 3}  # all four on the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class Card:
     level: str
     question: str  # "it → kite, who"
     chain: tuple[tuple[str, str], ...]  # (step, number) of the four steps; "" where it is not given
+    solved: tuple[tuple[str, str], ...]  # the same once the blanks are filled
     lines: tuple[tuple[str | Blank, ...], ...]  # each line: texts and blanks, in reading order
 
     @property
@@ -68,9 +70,19 @@ def card(setup: Setup, level: str, row: int, col: int, channel: int = 0, head: i
 
     Raises ValueError for an unknown level and for a cell that the setup does not have.
     """
+    steps = run(setup).heads
+    _check_index("head", head, setup.n_heads)
+    return card_of(steps.head(head), inputs(setup), level, row, col, channel)
+
+
+def card_of(steps: AttentionSteps, names: Inputs, level: str, row: int, col: int, channel: int = 0) -> Card:
+    """The card of one cell of one head's steps, for whoever has computed them already; raises like card."""
     if level not in LEVELS:
         raise ValueError(f"level is {level!r}, but it must be one of {', '.join(LEVELS)}")
-    cell = _cell(setup, row, col, channel, head)
+    _check_index("row", row, len(names.query_tokens))
+    _check_index("col", col, len(names.key_tokens))
+    _check_index("channel", channel, len(names.value_channels))
+    cell = Cell(steps, names, row, col, channel)
     lines = {
         "written": _written,
         "one blank": _one_blank,
@@ -79,10 +91,10 @@ def card(setup: Setup, level: str, row: int, col: int, channel: int = 0, head: i
         "row alone": _weight_row,
         "alone": _alone,
     }[level](cell)
-    names = cell.names
     question = f"{names.query_tokens[row]} → {names.key_tokens[col]}, {names.value_channels[channel]}"
-    given = [rounded(value, 3) if i < _SHOWN[level] else "" for i, value in enumerate(_chain(cell))]
-    return Card(level, question, tuple(zip(STEPS, given, strict=True)), tuple(lines))
+    return Card(
+        level, question, _given(cell, _SHOWN[level]), _given(cell, _SOLVED.get(level, 4)), tuple(lines)
+    )
 
 
 def check_blank(blank: Blank, text: str) -> Checked:
@@ -107,14 +119,15 @@ def is_complete(checked: Mapping[str, Checked]) -> bool:
     return all(result.state == "right" for result in checked.values())
 
 
-def _cell(setup: Setup, row: int, col: int, channel: int, head: int) -> Cell:
-    names, steps = inputs(setup), run(setup).heads
-    sizes = {"row": len(names.query_tokens), "col": len(names.key_tokens), "head": setup.n_heads}
-    sizes["channel"] = len(names.value_channels)
-    for name, index in (("row", row), ("col", col), ("head", head), ("channel", channel)):
-        if not 0 <= index < sizes[name]:
-            raise ValueError(f"{name} is {index}, but this setup has {name} 0 to {sizes[name] - 1}")
-    return Cell(steps.head(head), names, row, col, channel)
+def _check_index(name: str, index: int, size: int) -> None:
+    if not 0 <= index < size:
+        raise ValueError(f"{name} is {index}, but this setup has {name} 0 to {size - 1}")
+
+
+def _given(cell: Cell, how_many: int) -> tuple[tuple[str, str], ...]:
+    """The chain with its first numbers given."""
+    numbers = [rounded(value, 3) if i < how_many else "" for i, value in enumerate(_chain(cell))]
+    return tuple(zip(STEPS, numbers, strict=True))
 
 
 def _chain(cell: Cell) -> tuple[float, float, float, float]:

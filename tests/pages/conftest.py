@@ -43,8 +43,12 @@ def drawn(app: AppTest) -> dict[str, dict]:
 def words(app: AppTest) -> str:
     """All text that stands on the page, as it is read: without Markdown's backslashes."""
     elements = [element for kind in ("markdown", "caption", "code") for element in app.get(kind)]
-    text = "\n".join(element.value for element in elements)
-    return html.unescape(re.sub(r"\\([^\w\s])", r"\1", text))
+    return read("\n".join(element.value for element in elements))
+
+
+def read(markdown: str) -> str:
+    """Markdown as it is read: without its backslashes and entities."""
+    return html.unescape(re.sub(r"\\([^a-zA-Z0-9\s])", r"\1", markdown))
 
 
 def _values(matrix: dict) -> np.ndarray:

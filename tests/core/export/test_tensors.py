@@ -3,9 +3,9 @@ import json
 import numpy as np
 import pytest
 
-from core.export import FileError, from_csv, from_json, from_npz, tensors, to_csv, to_json, to_npz
+from core.export import FileError, count, from_csv, from_json, from_npz, tensors, to_csv, to_json, to_npz
 from core.export.tensors import _cell
-from core.setup import Setup, run
+from core.setup import Setup, inputs, run
 from tests.core.export.corners import CORNERS, LARGEST
 
 SMALL = [setup for setup in CORNERS if sum(array.size for array in tensors(setup).values()) < 20_000]
@@ -95,3 +95,8 @@ def test_foreign_csv_is_refused():
         from_csv("\n".join(lines[:5] + lines[6:]))
     with pytest.raises(FileError, match=r"this is no \.csv file"):
         from_csv("\n".join([*lines, "q,0,x,0,it,thing,3"]))
+
+
+@pytest.mark.parametrize("setup", CORNERS, ids=repr)
+def test_count_is_the_number_of_numbers(setup):
+    assert count(inputs(setup), run(setup)) == sum(array.size for array in tensors(setup).values())

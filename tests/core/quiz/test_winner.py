@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from core.quiz import check
-from core.quiz.winner import winner_item
+from core.quiz.winner import longer_item, winner_item
 from core.setup import Setup, inputs, run
 from tests.core.export.corners import CORNERS
 
@@ -38,3 +38,15 @@ def test_a_tie_is_not_asked_about():
 
 def test_equal_shares_leave_nothing_to_predict():
     assert winner_item(Setup("equal_keys"), 4) is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("shown", [Setup(), Setup("coref", 8), Setup(seq_len=30)], ids=repr)
+def test_the_longer_sentence_is_not_on_screen(shown, seed):
+    made = longer_item(shown, seed)
+    asked = inputs(made.setup)
+    assert made.row >= (7 if made.setup.example == "kite" else 8)
+    assert made.setup.example != shown.example or shown.seq_len <= made.row
+    assert " ".join(asked.key_tokens) in made.question
+    assert f"“{asked.query_tokens[made.row]}”" in made.question
+    assert int(made.answer) == run(made.setup).heads.weights[0, made.row].argmax()

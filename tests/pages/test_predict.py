@@ -1,0 +1,114 @@
+"""The predictions: asked first, then measured; the answer is not on the page before."""
+
+import pytest
+
+from core import quiz
+from core.setup import Setup
+from pages import PAGES
+from tests.pages.conftest import read, words
+from ui import predict
+
+SLUGS = [page.slug for page in PAGES if page.slug in ("start", *quiz.PREDICTIONS)]
+
+
+def question(slug, variant=0, setup=None):
+    if slug == "start":
+        return quiz.longer_item(setup or Setup(), variant)
+    return quiz.item(quiz.PREDICTIONS[slug], variant)
+
+
+def radio(app):
+    return next(one for one in app.radio if one.key.startswith("predict "))
+
+
+def button(app, label):
+    return next(one for one in app.button if one.label == label)
+
+
+def commit(app, key):
+    radio(app).set_value(key).run()
+    button(app, "Commit").click().run()
+    assert not app.exception
+
+
+def secrets(item):
+    """What may not reach the browser before the reader has committed."""
+    return [item.reason, item.measured, *(option.meaning for option in item.options if option.meaning)]
+
+
+def sent(app):
+    """All that the browser receives, boards aside."""
+    return "\n".join(str(element.proto) for element in app.main if hasattr(element, "proto"))
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_question_stands_there_without_its_answer(open_page, slug):
+    app = open_page(slug)
+    item = question(slug)
+    assert item.question in words(app)
+    assert [read(shown) for shown in radio(app).options] == [option.text for option in item.options]
+    assert button(app, "Commit").disabled
+    assert not [secret for secret in secrets(item) if secret in words(app) or secret in sent(app)]
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+@pytest.mark.parametrize("right", [True, False])
+def test_prediction_stands_beside_what_was_measured(open_page, slug, right):
+    app = open_page(slug)
+    item = question(slug)
+    chosen = next(option for option in item.options if (option.key == item.answer) == right)
+    commit(app, chosen.key)
+    shown = words(app)
+    assert f"{chosen.text} | {item.measured}" in shown
+    assert item.reason in shown
+    assert right or chosen.meaning in shown
+    assert (":material/check:" in shown, ":material/close:" in shown) == (right, not right)
+
+
+def test_skip_is_one_click_and_can_be_taken_back(open_page):
+    app = open_page("score")
+    button(app, "Skip").click().run()
+    assert question("score").question not in words(app)
+    button(app, "Predict, then see").click().run()
+    assert question("score").question in words(app)
+
+
+def test_another_like_it_is_the_twin_of_the_next_seed(open_page):
+    app = open_page("score", variant=3)
+    assert question("score", 3).question in words(app)
+    commit(app, question("score", 3).answer)
+    button(app, "Another like it").click().run()
+    assert app.number_input(key=predict.VARIANT).value == 4
+    assert question("score", 4).question in words(app)
+    assert question("score", 4).reason not in words(app)
+
+
+def test_an_answer_is_kept_while_the_reader_walks_on(open_page):
+    app = open_page("score")
+    item = question("score")
+    commit(app, item.answer)
+    app.number_input(key="row").set_value(1).run()
+    assert item.measured in words(app)
+
+
+def test_the_start_page_asks_about_what_is_not_on_screen(open_page):
+    app = open_page("start", seq_len=12)
+    assert question("start", setup=Setup(seq_len=12)).question in words(app)
+
+
+def test_show_it_puts_the_items_state_on_screen(open_page):
+    app = open_page("score", example="coref", seq_len=9, edits="q.0.0.0=9")
+    item = question("score")
+    commit(app, item.answer)
+    button(app, "Show it").click().run()
+    assert not app.exception
+    assert app.selectbox(key="example").value == item.setup.example
+    assert app.slider(key="seq_len").value == item.setup.seq_len
+    assert app.text_input(key="edits").value == ""
+    assert (app.number_input(key="row").value, app.number_input(key="col").value) == (item.row, item.col)
+    assert "Show it" not in [one.label for one in app.button]
+
+
+@pytest.mark.parametrize("junk", ["-1", "10000", "x"])
+def test_junk_variant_is_the_authors_own(open_page, junk):
+    assert question("score").question in words(open_page("score", variant=junk))

@@ -1,0 +1,74 @@
+"""From formula to code: the parts of the formula, their lines and their values, joined by colour."""
+
+from html import escape
+
+import streamlit as st
+
+from core.experiments.transcription import line_check
+from core.export import MADE_BY, NUMPY_BLANKS, VERSIONS, CodeBlank, check_code, listing
+from ui import stage, tensors, text
+from ui.view import View
+
+# In the order of the formula as it is written; the labels read together are the formula.
+PARTS = {"softmax": "softmax (", "score": "Q Kᵀ", "scale": "/ √d_k", "mask": "+ M )", "blend": "V"}
+_ICONS = {"right": ":material/check:", "wrong": ":material/close:"}
+
+
+def choose() -> tuple[str, str, bool]:
+    """The part of the formula, the version of the code, and whether its blanks are to be filled in."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        part = st.segmented_control(
+            "Part of the formula", list(PARTS), default="score", format_func=PARTS.__getitem__,
+            key="line", bind="query-params", required=True, label_visibility="collapsed",
+        )  # fmt: skip
+        version = st.segmented_control(
+            "Version", list(VERSIONS), default="numpy", format_func=VERSIONS.__getitem__,
+            key="version", bind="query-params", required=True, label_visibility="collapsed",
+        )  # fmt: skip
+        blanks = st.toggle("Fill in", key="fill_in", bind="query-params", disabled=version != "numpy")
+    return part, version, blanks and version == "numpy"
+
+
+def program(part: str, version: str, *, blanks: bool) -> None:
+    """The functions of one version; each line bears the colour of its part, the chosen one's are lit."""
+    made = "".join(_line(line, parts, part) for line, parts in listing(version, blanks=blanks))
+    st.html(f'<pre class="listing" tabindex="0" aria-label="{escape(VERSIONS[version])}">{made}</pre>')
+
+
+def value(view: View, part: str) -> None:
+    """What the line of the part makes: its tensor, its shape, what was measured about it."""
+    tensor, note = MADE_BY[part]
+    st.html(f'<div class="made part-{part}"><code>{tensor}</code> <small>{escape(note)}</small></div>')
+    stage.show(view, [tensors.matrix(view, tensor)], f"The value of {tensor}", max_height=300)
+    row, col = view.selection.row, view.selection.col
+    st.markdown(text.literal(line_check(part, view.one, view.inputs, row, col)))
+
+
+def fill_in() -> None:
+    """The open places, one a line, checked as they are filled."""
+    text.caption("code", "Fill in")
+    keys = {blank.id: f"code blank {blank.id}" for blank in NUMPY_BLANKS}
+    states = [_blank(blank, keys[blank.id]) for blank in NUMPY_BLANKS]
+    if all(state == "right" for state in states):
+        st.markdown(f":green[:material/check:] {text.part('code', 'Fill in done')}")
+
+
+def _blank(blank: CodeBlank, key: str) -> str:
+    """One line of code with its open place, and how the answer stands."""
+    checked = check_code(blank, st.session_state.get(key, ""))
+    code, answer = st.columns([3, 2], vertical_alignment="center")
+    code.markdown(f"`{blank.open}`", help=text.literal(blank.about))
+    answer.text_input(
+        blank.open, key=key, max_chars=60, autocomplete="off", label_visibility="collapsed",
+        placeholder="____", icon=_ICONS.get(checked.state), persist_state="session",
+    )  # fmt: skip
+    if checked.state == "wrong":
+        st.markdown(f":orange[{_ICONS['wrong']}] {text.literal(checked.sentence)}")
+    return checked.state
+
+
+def _line(line: str, parts: tuple[str, ...], chosen: str) -> str:
+    """One line as markup. The words are our own; they are escaped as every text is."""
+    lit = " lit" if chosen in parts else ""
+    part = chosen if lit else next(iter(parts), "none")
+    return f'<span class="part-{part}{lit}">{escape(line) or " "}</span>'

@@ -1,0 +1,93 @@
+"""Predict, then see: one question on each lesson page, answered before the core's own answer is shown.
+
+The browser is sent the question and the texts of the options, and nothing else until the reader commits.
+"""
+
+import streamlit as st
+
+from core import quiz
+from core.quiz import PREDICTIONS, Item
+from ui import controls, text
+from ui.view import View
+
+GIVEN = "predictions"  # session_state: item's mark -> key of the option that was chosen, SKIPPED if none
+SKIPPED = ""
+VARIANT = "variant"  # URL parameter: which of the twins of each question
+
+
+def show(view: View, slug: str) -> None:
+    """The page's question, or what came of it."""
+    with st.container(border=True, key="predict", gap="small"):
+        body, buttons = st.container(gap="small"), st.container(horizontal=True, vertical_alignment="center")
+        with buttons:
+            choices = st.container(horizontal=True, vertical_alignment="center", width="content", gap="small")
+            variant = st.number_input(
+                "Variant", 0, quiz.MAX_SEED, 0, key=VARIANT, bind="query-params", width=112,
+                label_visibility="collapsed", icon=":material/casino:",
+            )  # fmt: skip
+        item = asked(view, slug, variant)
+        given = answers().get(mark(item))
+        draw = _ask if given is None else _skipped if given == SKIPPED else _compare
+        draw(view, item, body, choices)
+
+
+def asked(view: View, slug: str, variant: int) -> Item:
+    """The question of a page; another variant asks the same of other numbers."""
+    if slug in PREDICTIONS:
+        return quiz.item(PREDICTIONS[slug], variant)
+    return quiz.longer_item(view.setup, variant)
+
+
+def answers() -> dict:
+    """What was answered so far, kept as long as the browser's session."""
+    return st.session_state.setdefault(GIVEN, {})
+
+
+def mark(item: Item) -> tuple:
+    """What tells one question from another."""
+    return item.id, item.seed, item.setup, item.row
+
+
+def _ask(_: View, item: Item, body, buttons) -> None:  # noqa: ANN001 - streamlit exports no type for containers
+    texts = {option.key: text.literal(option.text) for option in item.options}
+    with body:
+        st.markdown(f"**Predict, then see.** {text.literal(item.question)}")
+        chosen = st.radio(
+            item.question, list(texts), index=None, format_func=texts.__getitem__,
+            key=f"predict {mark(item)}", label_visibility="collapsed",
+        )  # fmt: skip
+    with buttons:
+        st.button("Commit", on_click=_keep, args=(item, chosen), disabled=chosen is None)
+        st.button("Skip", on_click=_keep, args=(item, SKIPPED), type="tertiary")
+
+
+def _skipped(_: View, item: Item, body, buttons) -> None:  # noqa: ANN001, ARG001
+    with buttons:
+        st.button("Predict, then see", on_click=_forget, args=(item,))
+
+
+def _compare(view: View, item: Item, body, buttons) -> None:  # noqa: ANN001
+    """The prediction beside what was measured, the reason, and what a wrong answer would have meant."""
+    feedback = quiz.check(item, answers()[mark(item)])
+    with body:
+        st.markdown(text.literal(item.question))
+        verdict = ":green[:material/check:]" if feedback.correct else ":orange[:material/close:]"
+        beside = [text.literal(words) for words in (feedback.given, feedback.measured)]
+        st.markdown(f"| You predicted | Measured |\n| :-- | :-- |\n| {verdict} {beside[0]} | {beside[1]} |")
+        st.markdown(text.literal(f"{feedback.meant} {feedback.reason}".strip()))
+    with buttons:
+        st.button("Another like it", on_click=_next_variant)
+        if (item.setup, item.row, item.col) != (view.setup, view.selection.row, view.selection.col):
+            st.button("Show it", on_click=controls.open_state, args=(item.setup, item.row, item.col))
+
+
+def _keep(item: Item, answer: str) -> None:
+    answers()[mark(item)] = answer
+
+
+def _forget(item: Item) -> None:
+    del answers()[mark(item)]
+
+
+def _next_variant() -> None:
+    st.session_state[VARIANT] = (st.session_state[VARIANT] + 1) % (quiz.MAX_SEED + 1)
