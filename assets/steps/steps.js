@@ -11,7 +11,8 @@ const USES_ARROWS = `${TYPING}, input, select, [role=slider], [role=grid], [role
 const OPEN = "[role=combobox][aria-expanded=true], [role=listbox], [role=option], [role=menu], [role=dialog]";
 const TURNS = { ArrowLeft: "back", ArrowRight: "next" };
 const CLICKER = { ...TURNS, PageUp: "back", PageDown: "next" };
-const PARTS = ["step", "code", "lab"]; // the screens of a page, one below another; see present.css
+// The screens of a page, one below another, and what shows that the page has one; see present.css.
+const PARTS = { ask: ".st-key-predict", step: "body", code: ".st-key-pitfalls", lab: ".st-key-labs" };
 const DOWN = { ArrowDown: 1, ArrowUp: -1 };
 
 const channel = new BroadcastChannel("attention-tutor lesson");
@@ -57,7 +58,7 @@ function present(key, within, data, send) {
   if (busy) return false;
   if (key in CLICKER) return turn(CLICKER[key]);
   if (key in DOWN) return movePart(DOWN[key]);
-  if (key === "r") return click('[class*="st-key-reveal"] button');
+  if (key === "r") return reveal();
   if (key === "s") return click('[data-testid="stExpandSidebarButton"], [data-testid="stSidebarCollapseButton"] button');
   if (/^[1-9]$/.test(key) && key <= data.pages.length) return open(addressOf(data.pages[key - 1]));
   if (key === "Escape") send("leave", true);
@@ -77,7 +78,7 @@ function click(selector) {
 
 // Presenter mode shows one screen of a page at a time.
 function movePart(by) {
-  const parts = PARTS.filter((part) => part !== "lab" || document.querySelector(".st-key-labs"));
+  const parts = Object.keys(PARTS).filter(has);
   const place = parts.indexOf(document.documentElement.dataset.part) + by;
   if (place in parts) showPart(parts[place]);
   return true;
@@ -85,6 +86,16 @@ function movePart(by) {
 
 function showPart(part) {
   document.documentElement.dataset.part = part;
+  return true;
+}
+
+function has(part) {
+  return document.querySelector(PARTS[part]) !== null;
+}
+
+// The answer that is on screen; where there is none, the question comes first.
+function reveal() {
+  return click('[class*="st-key-reveal"] button') || (has("ask") && showPart("ask"));
 }
 
 // --- addresses ---

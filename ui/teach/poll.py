@@ -80,7 +80,9 @@ def _open() -> None:
 def _way_in(asked: Question) -> None:
     """What a class needs to see: the code, the address, the square for the camera."""
     url = address.to_vote(asked.code)
-    st.markdown(f"Class code  \n**{asked.code}**")
+    with st.container(key="class_code", gap="small"):
+        st.markdown("Class code")
+        st.subheader(asked.code, anchor=False)
     qr(url)
     st.code(url, language=None, wrap_lines=True)
     st.button("Close the class and forget its votes", on_click=_close)
