@@ -9,15 +9,18 @@ const TYPING = "input:not([type=checkbox], [type=radio], [type=range], [role=com
 const USES_ARROWS = `${TYPING}, input, select, [role=slider], [role=grid], [role=combobox], [role=listbox], [role=option],
   [role=radiogroup], [role=tablist], [role=menu], [role=menuitem]`;
 const OPEN = "[role=combobox][aria-expanded=true], [role=listbox], [role=option], [role=menu], [role=dialog]";
+const SIDEBAR_OPEN = '[data-testid="stSidebar"][aria-expanded=true] [data-testid="stSidebarCollapseButton"] button';
 const TURNS = { ArrowLeft: "back", ArrowRight: "next" };
 const CLICKER = { ...TURNS, PageUp: "back", PageDown: "next" };
 // The screens of a page, one below another, and what shows that the page has one; see present.css.
 const PARTS = { ask: ".st-key-predict", step: "body", code: ".st-key-pitfalls", lab: ".st-key-labs" };
 const DOWN = { ArrowDown: 1, ArrowUp: -1 };
 
+const WHERE = "?";
 const channel = new BroadcastChannel("attention-tutor lesson");
 let listening = new AbortController(); // one set of listeners, however often Streamlit calls
 let shown = null; // the page of the last call
+let together = null; // the page that the other windows have heard of
 let following = null; // the page that another window has sent us to
 
 export default function listen({ data, setTriggerValue }) {
@@ -59,7 +62,7 @@ function present(key, within, data, send) {
   if (key in CLICKER) return turn(CLICKER[key]);
   if (key in DOWN) return movePart(DOWN[key]);
   if (key === "r") return reveal();
-  if (key === "s") return click('[data-testid="stExpandSidebarButton"], [data-testid="stSidebarCollapseButton"] button');
+  if (key === "s") return click(SIDEBAR_OPEN) || click('[data-testid="stExpandSidebarButton"]');
   if (/^[1-9]$/.test(key) && key <= data.pages.length) return open(addressOf(data.pages[key - 1]));
   if (key === "Escape") send("leave", true);
   return key === "Escape";
@@ -136,15 +139,19 @@ function follow(event, { pages }) {
 
 // --- the lesson and its notes in two windows ---
 
+// A page that is turned here is turned there. Notes that have just been opened ask where the lesson is.
 function keepTogether({ page, present, notes }, signal) {
   if (!present && !notes) return;
   const led = following === page;
   following = null;
-  if (!led) channel.postMessage(page);
-  channel.onmessage = (event) => {
-    if (event.data === page) return;
-    following = event.data;
-    open(addressOf(event.data));
+  const asks = together === null && !present;
+  if (!led && page !== together) channel.postMessage(asks ? WHERE : page);
+  together = page;
+  channel.onmessage = ({ data }) => {
+    if (data === WHERE && present) channel.postMessage(page);
+    if (data === WHERE || data === page) return;
+    following = data;
+    open(addressOf(data));
   };
   signal.addEventListener("abort", () => (channel.onmessage = null));
 }

@@ -17,6 +17,11 @@ def here(slug: str) -> str:
     return urljoin(st.context.url or LOCAL, slug or ".")
 
 
+def whole(slug: str, query: str) -> str:
+    """The whole address of a page in a state."""
+    return f"{here(slug)}?{query}" if query else here(slug)
+
+
 def state(view: View, **more: str) -> str:
     """The query part for what is on screen: the choices and the selected cell."""
     cell = view.selection

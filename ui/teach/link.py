@@ -35,7 +35,7 @@ def _choose(view: View, titles: Mapping[str, str]) -> str:
     slug = by_title[page]
     first = slug == next(iter(titles))
     query = address.state(view, **({"present": "1"} if large else {}))
-    return address.here("" if first else slug) + (f"?{query}" if query else "")
+    return address.whole("" if first else slug, query)
 
 
 def qr(url: str) -> None:
