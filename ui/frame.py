@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +41,13 @@ def configure() -> None:
 
 def style() -> None:
     """The app's style sheet, and in presenter mode the one for the back row."""
-    sheets = [STYLE, presenter.STYLE] if presenter.presenting() else [STYLE]
-    st.html(f"<style>{''.join(sheet.read_text(encoding='utf-8') for sheet in sheets)}</style>")
+    sheets = (STYLE, presenter.STYLE) if presenter.presenting() else (STYLE,)
+    st.html(_style(sheets))
+
+
+@lru_cache
+def _style(sheets: tuple[Path, ...]) -> str:
+    return f"<style>{''.join(sheet.read_text(encoding='utf-8') for sheet in sheets)}</style>"
 
 
 def link(page: Page, *, default: bool) -> Any:

@@ -9,7 +9,8 @@ const TYPING = "input:not([type=checkbox], [type=radio], [type=range], [role=com
 const USES_ARROWS = `${TYPING}, input, select, [role=slider], [role=grid], [role=combobox], [role=listbox], [role=option],
   [role=radiogroup], [role=tablist], [role=menu], [role=menuitem]`;
 const OPEN = "[role=combobox][aria-expanded=true], [role=listbox], [role=option], [role=menu], [role=dialog]";
-const SIDEBAR_OPEN = '[data-testid="stSidebar"][aria-expanded=true] [data-testid="stSidebarCollapseButton"] button';
+const SHOW_SIDEBAR = '[data-testid="stExpandSidebarButton"]'; // there only while the sidebar is closed
+const HIDE_SIDEBAR = '[data-testid="stSidebarCollapseButton"] button';
 const TURNS = { ArrowLeft: "back", ArrowRight: "next" };
 const CLICKER = { ...TURNS, PageUp: "back", PageDown: "next" };
 // The screens of a page, one below another, and what shows that the page has one; see present.css.
@@ -62,7 +63,7 @@ function present(key, within, data, send) {
   if (key in CLICKER) return turn(CLICKER[key]);
   if (key in DOWN) return movePart(DOWN[key]);
   if (key === "r") return reveal();
-  if (key === "s") return click(SIDEBAR_OPEN) || click('[data-testid="stExpandSidebarButton"]');
+  if (key === "s") return click(SHOW_SIDEBAR) || click(HIDE_SIDEBAR);
   if (/^[1-9]$/.test(key) && key <= data.pages.length) return open(addressOf(data.pages[key - 1]));
   if (key === "Escape") send("leave", true);
   return key === "Escape";

@@ -53,7 +53,7 @@ def test_the_walk_in_presenter_mode_by_keys_only(new_page, app_url):
     present(page, f"{app_url}/?present=1")
     page.wait_for_url(re.compile(r"\?present=true$"))
     expect(page.locator('[data-testid="stTopNav"]')).to_be_hidden()
-    expect(page.get_by_role("slider").first).not_to_be_in_viewport()
+    expect(page.get_by_role("combobox", name="Example")).not_to_be_in_viewport()
     expect_no_scroll(page)
 
     for slug in WALK:
@@ -100,7 +100,7 @@ def test_step_keys_leave_alone_what_uses_them(page, app_url):
     expect(page.locator("html")).to_have_attribute("data-part", "step")
     page.keyboard.press("s")
     slider = page.get_by_role("slider", name="Sequence length")
-    expect(slider).to_be_in_viewport()
+    expect(page.get_by_role("combobox", name="Example")).to_be_in_viewport()
     slider.press("ArrowRight")
     expect(slider).to_have_value("8")
     page.get_by_role("spinbutton", name="Query").press("ArrowRight")
@@ -109,7 +109,10 @@ def test_step_keys_leave_alone_what_uses_them(page, app_url):
     page.keyboard.press("PageDown")
     page.keyboard.press("Escape")
     page.wait_for_timeout(500)
-    assert "/scale" in page.url
+    assert "/scale?" in page.url
+    assert "present=true" in page.url
+    page.locator("body").press("s")
+    expect(page.get_by_role("combobox", name="Example")).not_to_be_in_viewport()
 
     matrix = grid(page, "Scaled scores Z")
     matrix.press("ArrowRight")
