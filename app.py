@@ -18,7 +18,6 @@ def main() -> None:
     slug = PAGES[index].slug
     with st.sidebar:
         presenter.draw(slug)
-    frame.style()
     sidebar, header, body = st.sidebar.container(), st.container(), st.container()
     # A session's first run asks the widgets. Later ones know what they hold and draw the page first,
     # so that the matrices reach the browser ahead of everything else (stage.paint_first).
@@ -33,6 +32,7 @@ def main() -> None:
         # whose widgets were made by the entry script, and pages have widgets of their own.
         PAGES[index].render(View.of(*choices))
     with header:
+        frame.style()
         frame.header(PAGES, index, links)
         if presenter.with_notes():
             notes.show(slug)

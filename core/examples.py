@@ -55,18 +55,23 @@ def head_block(name: str, seed: int, head: int, d_k: int) -> HeadBlock:
 def tokens(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """-> the names of the queries (64, or 1 in an example with one query) and of the 64 keys."""
     preset = _PRESETS[name]
-    keys = tuple(word["token"] for word in _words(name)) or _numbered("x", MAX_SEQ_LEN)
+    keys = tuple(word["token"] for word in _words(name)) or numbered("x", MAX_SEQ_LEN)
     return ((preset["query"]["token"],) if "query" in preset else keys), keys
 
 
 def channels(name: str, d_k: int) -> tuple[str, ...]:
     """-> d_k names: the preset's own, then c5, c6, ... by their place."""
-    return (*_PRESETS[name]["channels"], *_numbered("c", d_k)[len(_PRESETS[name]["channels"]) :])[:d_k]
+    return (*_PRESETS[name]["channels"], *numbered("c", d_k)[len(_PRESETS[name]["channels"]) :])[:d_k]
 
 
 def value_channels(name: str) -> tuple[str, ...]:
     """-> d_v names; d_v belongs to the example and does not depend on d_k."""
     return tuple(_PRESETS[name]["value_channels"])
+
+
+def numbered(letter: str, n: int) -> tuple[str, ...]:
+    """-> n names: c1, c2, ..."""
+    return tuple(f"{letter}{i + 1}" for i in range(n))
 
 
 def output_projection(name: str, seed: int, n_heads: int, d_k: int) -> np.ndarray:
@@ -162,10 +167,6 @@ def _rng(name: str, seed: int, head: int, tensor: str) -> np.random.Generator:
 
 def _words(name: str) -> list[dict]:
     return _PRESETS[_PRESETS[name].get("words_of", name)].get("words", [])
-
-
-def _numbered(letter: str, n: int) -> tuple[str, ...]:
-    return tuple(f"{letter}{i + 1}" for i in range(n))
 
 
 _PRESETS: dict[str, dict] = json.loads(PRESETS_FILE.read_text(encoding="utf-8"))

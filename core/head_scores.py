@@ -130,6 +130,15 @@ def measure(change: Change = Change()) -> Measured:  # noqa: B008
 
 
 @lru_cache(maxsize=32)
+def loss_at_starts(change: Change = Change()) -> float:  # noqa: B008
+    """The part of text_loss that comes from the first words of sentences: their losses, over all words."""
+    ids = held_out().ids[:N_TEXTS]
+    losses = _losses(ids, forward(ids, change).probabilities)
+    starts = np.isin(ids[:, :-1], _ids((grammar.START, grammar.STOP)))
+    return float((losses * starts).mean())
+
+
+@lru_cache(maxsize=32)
 def cut_cells(task: str, layer: int, head: int) -> CellCut:
     """Cut the deciding cell of (up to MOST_CUTS) held-out places of a task, one at a time, in one head.
 

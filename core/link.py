@@ -1,10 +1,9 @@
 """The query part of the address that opens a page in a given state."""
 
-from dataclasses import asdict, fields
 from urllib.parse import urlencode
 
 from core.examples import EXAMPLES
-from core.setup import Setup
+from core.setup import Setup, choices
 
 FIRST = Setup()
 FIRST_CELL = {
@@ -21,8 +20,8 @@ def query(setup: Setup, **cell: int | str) -> str:
     `cell` may hold row, col, channel and head; further names (present, class, ...) are passed on.
     "" for the state that the tutor starts with.
     """
-    chosen = asdict(setup) | FIRST_CELL | cell
-    start = {field.name: field.default for field in fields(Setup)} | FIRST_CELL
+    chosen = choices(setup) | FIRST_CELL | cell
+    start = choices(FIRST) | FIRST_CELL
     return urlencode(
         {name: value for name, value in chosen.items() if str(value) != str(start.get(name, ""))}
     )

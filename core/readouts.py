@@ -1,6 +1,10 @@
 """What the weights add up to, and other numbers that are read off finished steps."""
 
+from dataclasses import dataclass
+
 import numpy as np
+
+from core.attention import AttentionSteps
 
 DECIMALS = 12  # the last bits of a float sum say nothing about attention, and 0.9999999999999999 reads badly
 
@@ -18,3 +22,43 @@ def column_sums(weights: np.ndarray) -> np.ndarray:
 def count_moved(moved: np.ndarray) -> int:
     """How far each output row moved (n_q,) -> how many moved at all."""
     return int(np.count_nonzero(moved))
+
+
+@dataclass(frozen=True, slots=True)
+class MapSummary:
+    """Where one head looks, as means over its queries; pairs of (this head, a uniform head)."""
+
+    entropy: tuple[float, float]  # nats a row
+    distance: tuple[float, float]  # positions from query to key, forth or back
+    first: tuple[float, float]  # weight on the first key
+    previous: tuple[float, float]  # weight on the key just before the query
+    itself: tuple[float, float]  # weight on the query's own position
+    following: tuple[float, float]  # weight on the key just after it
+
+
+def map_summary(steps: AttentionSteps) -> MapSummary:
+    """One head's steps -> its summary, beside that of a head which shares each row evenly.
+
+    The queries are the last n_q of the n_k positions. A uniform head sees what the mask allows.
+    """
+    allowed = np.isfinite(steps.masked_scores)
+    uniform = allowed / allowed.sum(axis=-1, keepdims=True)
+    n_q, n_k = steps.weights.shape
+    offset = np.arange(n_k) - np.arange(n_k - n_q, n_k)[:, None]
+    places = {"previous": offset == -1, "itself": offset == 0, "following": offset == 1}
+    places["first"] = np.broadcast_to(np.arange(n_k) == 0, offset.shape)
+    both = (steps.weights, uniform)
+    return MapSummary(
+        entropy=tuple(_entropy(weights) for weights in both),
+        distance=tuple(float((weights * np.abs(offset)).sum(axis=-1).mean()) for weights in both),
+        **{
+            name: tuple(float((weights * cells).sum(axis=-1).mean()) for weights in both)
+            for name, cells in places.items()
+        },
+    )
+
+
+def _entropy(weights: np.ndarray) -> float:
+    """(n_q, n_k) -> mean over rows of -sum(w ln w); a weight of 0 adds 0."""
+    logs = np.log(weights, out=np.zeros(weights.shape), where=weights > 0)
+    return float(-(weights * logs).sum(axis=-1).mean())

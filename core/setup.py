@@ -3,13 +3,20 @@
 import math
 import re
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 
 import numpy as np
 
 from core import examples, masks
 from core.attention import attention
+from core.captures import Capture
+from core.examples import Example
+from core.grammar import SENTENCES
 from core.heads import MultiHeadSteps, join_heads
+from core.real import FIRST_HEAD, MODEL, REAL, RealHeads, natural, real_heads
+from core.tiny_model import N_HEADS as MODEL_HEADS
 
+GIVEN = "given"  # the mask that a real head had in its model, where it has no simpler name
 MASKS = ("none", "causal", "padding", "window", "causal+padding")
 HEADS = (1, 2, 4, 8)
 D_KS = (1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
@@ -25,7 +32,10 @@ Edits = dict[tuple[str, int, int, int], float]  # (tensor, head, row, channel) -
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The reader's choices: ints and strings only, so that a URL can hold them all."""
+    """The reader's choices: ints and strings, so that a URL can hold all but an uploaded capture.
+
+    A real head (example is one of core.real.REAL) has its own d_k and length; the setup must name them.
+    """
 
     example: str = "kite"
     seq_len: int = 7
@@ -36,17 +46,30 @@ class Setup:
     n_pad: int = 2  # padded positions at the end, for the padding masks
     window: int = 2  # for the window mask: keys fewer than this many positions away
     edits: str = ""  # "q.0.4.0=3;v.0.1.0=-2": tensor.head.row.channel=value
+    sentence: str = SENTENCES["keys"]  # what the tiny model reads, for example "model"
+    real_head: str = FIRST_HEAD  # which of core.real.head_names, for a real example
+    capture: Capture | None = None  # what was uploaded, for the examples core.real.UPLOADS
 
     def __post_init__(self) -> None:
         """Raise ValueError, in a sentence, for a choice that is not on offer."""
-        _check_choice("example", self.example, tuple(examples.EXAMPLES))
-        _check_choice("mask", self.mask, MASKS)
-        _check_choice("n_heads", self.n_heads, HEADS)
-        _check_choice("d_k", self.d_k, D_KS)
-        for name, offered in (("seq_len", SEQ_LENS), ("seed", SEEDS), ("n_pad", PADS), ("window", WINDOWS)):
+        _check_choice("example", self.example, (*examples.EXAMPLES, *REAL))
+        for name, offered in (("seed", SEEDS), ("n_pad", PADS), ("window", WINDOWS)):
             _check_range(name, getattr(self, name), offered)
-        if not isinstance(self.edits, str):
-            raise ValueError(f"edits must be text, but it is a {type(self.edits).__name__}")
+        for name in ("edits", "sentence", "real_head"):
+            if not isinstance(getattr(self, name), str):
+                raise ValueError(f"{name} must be text, but it is a {type(getattr(self, name)).__name__}")
+        if self.is_real:
+            _check_real(self, whole(self))
+        else:
+            _check_choice("mask", self.mask, MASKS)
+            _check_choice("n_heads", self.n_heads, HEADS)
+            _check_choice("d_k", self.d_k, D_KS)
+            _check_range("seq_len", self.seq_len, SEQ_LENS)
+
+    @property
+    def is_real(self) -> bool:
+        """Whether the numbers come from a trained model."""
+        return self.example in REAL
 
     @property
     def d_model(self) -> int:
@@ -68,27 +91,48 @@ class Inputs:
     value_channels: tuple[str, ...]
 
 
+def choices(setup: Setup) -> dict[str, int | str]:
+    """Every choice by name, except an uploaded capture: what a link or a file can hold."""
+    return {field.name: getattr(setup, field.name) for field in fields(setup) if field.name != "capture"}
+
+
 def inputs(setup: Setup) -> Inputs:
-    """-> q (h, n_q, d_k), k (h, n_k, d_k), v (h, n_k, d_v), w_o, cut from the example, edits applied."""
-    name, seq_len = setup.example, setup.seq_len
-    blocks = [examples.head_block(name, setup.seed, head, setup.d_k) for head in range(setup.n_heads)]
-    tensors = {
-        "q": np.stack([block.q[:seq_len] for block in blocks]),
-        "k": np.stack([block.k[:seq_len] for block in blocks]),
-        "v": np.stack([block.v[:seq_len] for block in blocks]),
-    }
+    """-> q (h, n_q, d_k), k (h, n_k, d_k), v (h, n_k, d_v), w_o, cut from the example, edits applied.
+
+    The arrays are read-only, since all who ask for the same setup share them.
+    """
+    return _cut_once(setup) if setup.capture is None else _cut(setup)  # of an upload nothing is kept
+
+
+def _cut(setup: Setup) -> Inputs:
+    given = _real_inputs(setup) if setup.is_real else _example_inputs(setup)
     for (tensor, *index), value in parse_edits(setup.edits).items():
-        if _fits(tuple(index), tensors[tensor].shape):
-            tensors[tensor][tuple(index)] = value
-    query_tokens, key_tokens = examples.tokens(name)
-    return Inputs(
-        **tensors,
-        w_o=examples.output_projection(name, setup.seed, setup.n_heads, setup.d_k),
-        query_tokens=query_tokens[:seq_len],
-        key_tokens=key_tokens[:seq_len],
-        channels=examples.channels(name, setup.d_k),
-        value_channels=examples.value_channels(name),
-    )
+        array = getattr(given, tensor)
+        if _fits(tuple(index), array.shape):
+            array[tuple(index)] = value
+    for array in (given.q, given.k, given.v, given.w_o):
+        array.flags.writeable = False
+    return given
+
+
+_cut_once = lru_cache(maxsize=4)(_cut)  # one run of a page asks for the same setup several times
+
+
+def example_of(setup: Setup) -> Example:
+    """What the example of this setup is called and shows; of a real head too."""
+    if not setup.is_real:
+        return examples.EXAMPLES[setup.example]
+    size = natural(whole(setup))
+    what = f"“{setup.sentence}”" if setup.example == MODEL else f"capture {setup.example}"
+    return Example(
+        setup.example, f"Head {setup.real_head} of a trained model", f"A head of a trained model: {what}.",
+        size.seq_len, size.d_k, setup.n_heads, size.row, size.col,
+    )  # fmt: skip
+
+
+def whole(setup: Setup) -> RealHeads:
+    """The real head of this setup at its full length, or the heads of its layer when all are asked for."""
+    return real_heads(setup.example, setup.sentence, setup.real_head, setup.capture, setup.n_heads > 1)
 
 
 def allowed(setup: Setup) -> np.ndarray | None:
@@ -96,10 +140,11 @@ def allowed(setup: Setup) -> np.ndarray | None:
 
     At least one key stays real under padding, however large n_pad is.
     """
-    n_k = setup.seq_len
-    n_q = min(len(examples.tokens(setup.example)[0]), n_k)
     if setup.mask == "none":
         return None
+    if setup.mask == GIVEN:
+        return whole(setup).window(setup.seq_len).allowed
+    n_q, n_k = _n_queries(setup), setup.seq_len
     if setup.mask == "window":
         return masks.sliding_window(n_q, n_k, width=setup.window)
     every = np.ones((n_q, n_k), dtype=bool)
@@ -157,6 +202,42 @@ def with_edit(setup: Setup, tensor: str, head: int, row: int, channel: int, valu
     return ";".join(f"{t}.{h}.{r}.{c}={_short(v)}" for (t, h, r, c), v in list(edits.items())[:MAX_EDITS])
 
 
+def _example_inputs(setup: Setup) -> Inputs:
+    name, seq_len = setup.example, setup.seq_len
+    blocks = [examples.head_block(name, setup.seed, head, setup.d_k) for head in range(setup.n_heads)]
+    query_tokens, key_tokens = examples.tokens(name)
+    return Inputs(
+        q=np.stack([block.q[:seq_len] for block in blocks]),
+        k=np.stack([block.k[:seq_len] for block in blocks]),
+        v=np.stack([block.v[:seq_len] for block in blocks]),
+        w_o=examples.output_projection(name, setup.seed, setup.n_heads, setup.d_k),
+        query_tokens=query_tokens[:seq_len],
+        key_tokens=key_tokens[:seq_len],
+        channels=examples.channels(name, setup.d_k),
+        value_channels=examples.value_channels(name),
+    )
+
+
+def _real_inputs(setup: Setup) -> Inputs:
+    heads = whole(setup).window(setup.seq_len)
+    return Inputs(
+        q=heads.q.copy(),
+        k=heads.k.copy(),
+        v=heads.v.copy(),
+        w_o=heads.w_o,
+        query_tokens=heads.query_tokens,
+        key_tokens=heads.tokens,
+        channels=examples.numbered("c", setup.d_k),
+        value_channels=examples.numbered("v", heads.v.shape[-1]),
+    )
+
+
+def _n_queries(setup: Setup) -> int:
+    if setup.is_real:
+        return whole(setup).window(setup.seq_len).q.shape[1]
+    return min(len(examples.tokens(setup.example)[0]), setup.seq_len)
+
+
 _EDIT = re.compile(
     r"(?P<tensor>[qkv])\.(?P<head>\d{1,4})\.(?P<row>\d{1,4})\.(?P<channel>\d{1,4})"
     r"=(?P<value>[+-]?\d{1,20}(\.\d{0,20})?(e[+-]?\d{1,3})?)",
@@ -187,3 +268,14 @@ def _check_range(name: str, chosen: object, offered: range) -> None:
     if type(chosen) is not int or chosen not in offered:
         span = f"{offered[0]} to {offered[-1]}"
         raise ValueError(f"{name} is {chosen!r}, but it must be a whole number from {span}")
+
+
+def _check_real(setup: Setup, heads: RealHeads) -> None:
+    """Raise ValueError where the setup asks a real head for what it does not have."""
+    _check_choice("mask", setup.mask, MASKS if heads.allowed is None else (*MASKS, GIVEN))
+    _check_choice("n_heads", setup.n_heads, (1, MODEL_HEADS) if setup.example == MODEL else (1,))
+    _check_range("seq_len", setup.seq_len, range(1, heads.most + 1))
+    if setup.d_k != heads.q.shape[-1]:
+        raise ValueError(
+            f"d_k is {setup.d_k}, but this head's queries and keys have {heads.q.shape[-1]} channels"
+        )

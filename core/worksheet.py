@@ -59,11 +59,16 @@ def worksheet(setup: Setup, seed: int = 0, link: str = "") -> str:
             small=True,
         ),
     ]
-    return document(f"Attention by hand: {EXAMPLES[setup.example].title}", parts)
+    return document(f"Attention by hand: {EXAMPLES[sheet.setup.example].title}", parts)
 
 
 def on_paper(setup: Setup) -> Setup:
-    """The part of a state that fits a sheet: at most 8 words and 4 channels, one head, no mask."""
+    """The part of a state that fits a sheet: at most 8 words and 4 channels, one head, no mask.
+
+    A trained head is too wide for paper; its place is taken by the example that the tutor starts with.
+    """
+    if setup.is_real:
+        return Setup()
     d_k = max(width for width in D_KS if width <= min(setup.d_k, MOST_CHANNELS))
     return replace(setup, seq_len=min(setup.seq_len, MOST_WORDS), d_k=d_k, n_heads=1, mask="none")
 
@@ -103,7 +108,9 @@ def _about(setup: Setup, shown: Setup) -> str:
     """What the sheet is about, and whether it is a part of a larger state."""
     cut = (setup.seq_len, setup.d_k, setup.n_heads) != (shown.seq_len, shown.d_k, shown.n_heads)
     part = " This is the part of the state on screen that fits on paper." if cut else ""
-    return f"{EXAMPLES[setup.example].about} Here T = {shown.seq_len} and d_k = {shown.d_k}.{part}"
+    if setup.is_real:
+        part = " The trained head on screen is too wide for paper."
+    return f"{EXAMPLES[shown.example].about} Here T = {shown.seq_len} and d_k = {shown.d_k}.{part}"
 
 
 def _given(sheet: _Sheet) -> list[str]:

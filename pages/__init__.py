@@ -5,7 +5,20 @@ first request after the server's start is a deep link such as /score: it then ta
 pages/ for its older kind of app and runs that one file. The tail makes that the whole app.
 """
 
-from pages import blend, check, code, heads, mask, scale, score, softmax, start, teach
+from pages import (
+    blend,
+    check,
+    code,
+    heads,
+    mask,
+    real_heads,
+    scale,
+    score,
+    softmax,
+    start,
+    teach,
+    your_tensors,
+)
 from ui.frame import Page
 
 PAGES = (
@@ -18,5 +31,7 @@ PAGES = (
     Page("heads", "Heads", "heads", heads.render),
     Page("code", "Code", "all", code.render),
     Page("check", "Check yourself", "all", check.render),
+    Page("real_heads", "Real heads", "heads", real_heads.render),
+    Page("your_tensors", "Your tensors", "heads", your_tensors.render),
     Page("teach", "Teach", "all", teach.render),
 )

@@ -2,7 +2,7 @@
 
 from core.arithmetic import blend_cell
 from core.attention import blend
-from ui import predict, stage, tensors, trace
+from ui import labs, predict, stage, tensors, trace
 from ui.view import View
 
 
@@ -17,6 +17,7 @@ def render(view: View) -> None:
         predict.show(view, "blend")
         trace.show(view, "blend", lambda: stage.arithmetic(view, blend_cell, view.value_channel))
         stage.pitfalls("blend")
+    labs.blend.show(view)
 
 
 def product(view: View) -> list:

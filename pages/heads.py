@@ -1,19 +1,39 @@
 """Many heads: the width is cut, each head attends on its own slice, the outputs are joined."""
 
+from dataclasses import replace
+
 from core.heads import join_heads, merge_heads, multi_head, split_heads
-from ui import controls, fan, predict, stage, tensors, text
+from core.real import MODEL, head_names
+from core.tiny_model import N_HEADS as MODEL_HEADS
+from ui import controls, fan, labs, predict, stage, tensors, text
 from ui.view import View
 
 
 def render(view: View) -> None:
     """The fan-out and fan-in with its shapes, then one of its three parts in numbers."""
     stage.idea("heads")
-    many = view.but(n_heads=2) if view.setup.n_heads == 1 else view
+    if view.setup.is_real and view.setup.example != MODEL:
+        text.caption("heads", "One head of a capture")
+        return
+    many = several(view)
     fan.show(many)
     part = controls.heads_part(list(PARTS))
     if many is not view:
-        text.caption("heads", "One head chosen")
+        text.caption("heads", "One head of the tiny model" if view.setup.is_real else "One head chosen")
     PARTS[part](many)
+    labs.heads.show(many)
+
+
+def several(view: View) -> View:
+    """Two heads where one is chosen; of the tiny model all heads of the chosen head's layer, with its W_O."""
+    if view.setup.n_heads > 1:
+        return view
+    if not view.setup.is_real:
+        return view.but(n_heads=2)
+    names = head_names(MODEL)
+    head = names.index(view.setup.real_head) % MODEL_HEADS
+    layer = view.but(n_heads=MODEL_HEADS, edits="")
+    return replace(layer, selection=replace(view.selection, head=head))
 
 
 def side_by_side(view: View) -> None:

@@ -3,7 +3,7 @@
 from core.arithmetic import mask_cell
 from core.attention import mask
 from core.leak import leak_test
-from ui import controls, predict, stage, tensors, text, trace
+from ui import controls, labs, predict, stage, tensors, text, trace
 from ui.view import View
 
 
@@ -26,6 +26,7 @@ def render(view: View) -> None:
         predict.show(view, "mask")
         stage.code(mask)
         stage.pitfalls("mask")
+    labs.mask.show(masked_view)
 
 
 def before_and_after(open_view: View, masked_view: View) -> list:

@@ -2,7 +2,7 @@
 
 from core.arithmetic import scale_cell
 from core.attention import scale
-from ui import predict, stage, tensors, trace
+from ui import labs, predict, stage, tensors, trace
 from ui.view import View
 
 
@@ -17,6 +17,7 @@ def render(view: View) -> None:
         predict.show(view, "scale")
         trace.show(view, "scale", lambda: stage.arithmetic(view, scale_cell))
         stage.pitfalls("scale")
+    labs.scale.show(view)
 
 
 def division(view: View) -> list:

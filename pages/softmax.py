@@ -3,7 +3,7 @@
 from core.arithmetic import softmax_cell
 from core.attention import softmax
 from core.readouts import column_sums, row_sums
-from ui import predict, stage, tensors, trace
+from ui import labs, predict, stage, tensors, trace
 from ui.view import View
 
 
@@ -18,6 +18,7 @@ def render(view: View) -> None:
         predict.show(view, "softmax")
         trace.show(view, "softmax", lambda: stage.arithmetic(view, softmax_cell))
         stage.pitfalls("softmax")
+    labs.softmax.show(view)
 
 
 def shares(view: View) -> list:

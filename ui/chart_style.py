@@ -36,7 +36,7 @@ INKS = {
     "dark": Ink(
         text="#e5e7eb",
         grid="#3b4252",
-        page="#0e1117",
+        page="#101419",
         series=("#56B4E9", "#E69F00", "#2FBF93", "#E08CBB", "#F0E442", "#A7D3F0", "#B6BDC9"),
         share=("#161b26", "#7cc4f5"),
         diverging=("#E69F00", "#1b2130", "#56B4E9"),
@@ -49,6 +49,7 @@ def empty_figure(theme: str, x_title: str, y_title: str) -> go.Figure:
     return go.Figure(
         layout={
             "template": template(theme),
+            "height": HEIGHT,  # not in the template: Streamlit looks here, and else takes its own
             "xaxis": {"title": {"text": plain(x_title)}},
             "yaxis": {"title": {"text": plain(y_title)}},
         }
@@ -70,15 +71,15 @@ def template(theme: str) -> go.layout.Template:
     }
     return go.layout.Template(
         layout={
-            "height": HEIGHT,
             "margin": {"l": 8, "r": 8, "t": 36, "b": 8},
             "font": {"size": 13, "color": ink.text},
-            "paper_bgcolor": "rgba(0,0,0,0)",
+            "paper_bgcolor": ink.page,  # not clear: a chart taken along as an image stands on any ground
             "plot_bgcolor": "rgba(0,0,0,0)",
             "colorway": list(ink.series),
             "legend": {"orientation": "h", "x": 0, "y": 1.04, "yanchor": "bottom"},
             "xaxis": axis,
             "yaxis": axis,
+            "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": ink.text, "activecolor": ink.text},
             "dragmode": False,
             "hovermode": "closest",
         }

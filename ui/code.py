@@ -23,7 +23,7 @@ def choose() -> tuple[str, str, bool]:
         )  # fmt: skip
         version = st.segmented_control(
             "Version", list(VERSIONS), default="numpy", format_func=VERSIONS.__getitem__,
-            key="version", bind="query-params", required=True, label_visibility="collapsed",
+            key="version", bind="query-params", required=True, wrap=True, label_visibility="collapsed",
         )  # fmt: skip
         blanks = st.toggle("Fill in", key="fill_in", bind="query-params", disabled=version != "numpy")
     return part, version, blanks and version == "numpy"

@@ -11,7 +11,9 @@ from typing import Any
 import streamlit as st
 
 from core.examples import EXAMPLES
-from core.setup import D_KS, HEADS, MASKS, SEQ_LENS, Inputs, Setup, inputs, parse_edits, with_edit
+from core.real import REAL, notes
+from core.setup import D_KS, GIVEN, HEADS, MASKS, SEQ_LENS, Inputs, Setup, inputs, parse_edits, with_edit
+from ui import real_controls
 from ui.text import literal
 
 FIRST = Setup()
@@ -44,7 +46,7 @@ def draw() -> tuple[Setup, Selection]:
         setup = _choose(edits)
     arrays = inputs(setup)
     with cell:
-        selection = _select(arrays)
+        selection = _select(arrays, setup.n_heads)
     if editing.open:
         with numbers:
             _edit(setup, arrays, selection)
@@ -52,13 +54,14 @@ def draw() -> tuple[Setup, Selection]:
 
 
 def held() -> tuple[Setup, Selection] | None:
-    """What `draw` will return, from the widgets' state at the start of a rerun; None on the first run.
+    """What `draw` will return, from the widgets' state at the start of a rerun.
 
-    The state of a rerun is complete before any widget is drawn again. It lags behind only where the
-    address was changed without a widget, so the caller compares it with what `draw` then returns.
+    None on the first run, and for a trained head, whose sizes only its own inputs know. The state of a
+    rerun is complete before any widget is drawn again. It lags behind only where the address was changed
+    without a widget, so the caller compares it with what `draw` then returns.
     """
     state = st.session_state
-    if "edits" not in state or "head" not in state:
+    if "edits" not in state or "head" not in state or state["example"] in REAL:
         return None
     setup = Setup(**{field: state.get(field, getattr(FIRST, field)) for field in FIRST.__slots__})
     if state["head"] not in _heads(setup.n_heads):
@@ -66,18 +69,19 @@ def held() -> tuple[Setup, Selection] | None:
     arrays = inputs(setup)
     for key, size in _index_sizes(arrays).items():
         state[key] = min(state.get(key, 0), size - 1)
-    return setup, _selection()
+    return setup, _selection(setup.n_heads)
 
 
 def _choose(edits: str) -> Setup:
     """The inputs that every page shares."""
     example = st.selectbox(
-        "Example", list(EXAMPLES), key="example", bind="query-params", on_change=_take_natural_size
-    )
+        "Example", [*EXAMPLES, *real_controls.offered()], key="example", bind="query-params",
+        on_change=_take_natural_size,
+    )  # fmt: skip
+    if example in REAL:
+        return _choose_real(example, edits)
     st.caption(EXAMPLES[example].about)
-    seq_len = st.slider(
-        "Sequence length T", SEQ_LENS[0], SEQ_LENS[-1], FIRST.seq_len, key="seq_len", bind="query-params"
-    )
+    seq_len = _seq_len()
     d_k = st.select_slider("Width of a query, d_k", D_KS, FIRST.d_k, key="d_k", bind="query-params")
     left, right = st.columns(2)
     with left:
@@ -97,6 +101,47 @@ def _choose(edits: str) -> Setup:
     return Setup(example, seq_len, d_k, mask, n_heads, seed, n_pad, window, edits)
 
 
+def _choose_real(example: str, edits: str) -> Setup:
+    """A head of a trained model: its width and its number are its own; length and mask can be changed.
+
+    Every bound input stands where it stands for the other examples (second below the example, and so on):
+    one that moves on the page loses its hold on the URL.
+    """
+    with st.container():
+        chosen = real_controls.choose(example)
+    seq_len = _shorter(chosen.heads.most)
+    about = st.empty()
+    left, _ = st.columns(2)
+    with left:
+        offered = [*MASKS, GIVEN] if chosen.heads.mask == GIVEN else MASKS
+        mask = st.selectbox("Mask", offered, key="mask", bind="query-params")
+    n_pad, window = _mask_sizes(mask)
+    d_k, d_v = chosen.heads.q.shape[-1], chosen.heads.v.shape[-1]
+    told = [f"T is {chosen.heads.most} at most. One head, d_k = {d_k} and d_v = {d_v}, as in the model."]
+    about.caption(literal(" ".join(told + notes(chosen.heads, seq_len, mask))))
+    return Setup(
+        example, seq_len, d_k, mask, 1, FIRST.seed, n_pad, window, edits,
+        chosen.sentence, chosen.real_head, chosen.capture,
+    )  # fmt: skip
+
+
+def _shorter(most: int) -> int:
+    """The slider of T where the sequence ends after `most` positions: beyond them it springs back."""
+    if most < SEQ_LENS[0]:
+        st.caption(f"Sequence length T = {most}")
+        return most
+    if st.session_state.get("seq_len", FIRST.seq_len) > most:
+        st.session_state["seq_len"] = most
+    return min(most, _seq_len())
+
+
+def _seq_len() -> int:
+    """The same slider for every example: with another range it would be another input to Streamlit."""
+    return st.slider(
+        "Sequence length T", SEQ_LENS[0], SEQ_LENS[-1], FIRST.seq_len, key="seq_len", bind="query-params"
+    )
+
+
 def _mask_sizes(mask: str) -> tuple[int, int]:
     """The one more number that a padding mask or a window needs."""
     n_pad, window = FIRST.n_pad, FIRST.window
@@ -109,7 +154,11 @@ def _mask_sizes(mask: str) -> tuple[int, int]:
 
 def _take_natural_size() -> None:
     """A newly chosen example starts at the size it was made for, at its own cell, without edits."""
-    example = EXAMPLES[st.session_state["example"]]
+    name = st.session_state["example"]
+    if name in REAL:
+        real_controls.take_natural_size(name)
+        return
+    example = EXAMPLES[name]
     for field in ("seq_len", "d_k", "n_heads", "row", "col"):
         st.session_state[field] = getattr(example, field)
     st.session_state.update(channel=0, head="0", edits="")
@@ -125,7 +174,7 @@ def _heads(n_heads: int) -> list[str]:
     return [str(head) for head in range(n_heads)] + [ALL_HEADS] * (n_heads > 1)
 
 
-def _select(arrays: Inputs) -> Selection:
+def _select(arrays: Inputs, n_heads: int) -> Selection:
     """Draw the selected cell's indices: the keyboard's way to any cell, and what the URL keeps."""
     heading = st.empty()
     starts = {"row": FIRST_CELL.row, "col": FIRST_CELL.col, "channel": 0}
@@ -133,7 +182,7 @@ def _select(arrays: Inputs) -> Selection:
     for column, (key, size) in zip(st.columns(3), _index_sizes(arrays).items(), strict=True):
         with column:
             _index(labels[key], key, size, starts[key])
-    selection = _selection()
+    selection = _selection(n_heads)
     query, key = arrays.query_tokens[selection.row], arrays.key_tokens[selection.col]
     heading.markdown(f"**Selected** {literal(f'{query} → {key}')}")
     return selection
@@ -152,11 +201,11 @@ def _index(label: str, key: str, size: int, start: int) -> None:
     st.number_input(label, 0, size - 1, min(start, size - 1), key=key, bind="query-params")
 
 
-def _selection() -> Selection:
+def _selection(n_heads: int) -> Selection:
     """The selected cell, as its widgets hold it."""
     state = st.session_state
-    shown = None if state["head"] == ALL_HEADS else int(state["head"])
-    return Selection(state["row"], state["col"], state["channel"], shown)
+    shown = state["head"] if n_heads > 1 else "0"
+    return Selection(state["row"], state["col"], state["channel"], None if shown == ALL_HEADS else int(shown))
 
 
 def pick(cell: dict[str, int]) -> None:

@@ -13,7 +13,9 @@ from ui.teaching import terms_of
 from ui.view import View
 
 ASSETS = Path(__file__).parents[1] / "assets"
-STYLE, ICON = ASSETS / "style.css", ASSETS / "icon.png"
+ICON = str(ASSETS / "icon.png")
+# Read once, not at every run.
+STYLE = f"<style>{(ASSETS / 'style.css').read_text(encoding='utf-8')}</style>"
 
 # The parts of softmax(Q Kᵀ / √d_k + M) V, in the order of the formula, as KaTeX.
 _SCORE, _SCALE, _MASK, _VALUES = r"QK^{\mathsf T}", r"/\,\sqrt{d_k}", r"\,+\,M", r"\,V"
@@ -51,8 +53,25 @@ def _style(sheets: tuple[Path, ...]) -> str:
 
 
 def link(page: Page, *, default: bool) -> Any:
-    """The Streamlit page behind one of our pages."""
-    return st.Page(page.render, title=page.title, url_path=page.slug, default=default)
+    """The Streamlit page behind one of our pages. Its function is never run by Streamlit: see app.main."""
+    render: Callable[..., None] = page.render
+    return st.Page(render, title=page.title, url_path=page.slug, default=default)
+
+
+WALK = {"score": "Score", "scale": "Scale", "softmax": "Softmax", "blend": "Blend"}
+
+
+def walk_links(label: str) -> None:
+    """Links to the four steps, which show what is chosen now."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"**{label}:**", width="content")
+        for slug, title in WALK.items():
+            # Streamlit knows a page by its address, so this names the page that the navigation has.
+            st.page_link(st.Page(_elsewhere, title=title, url_path=slug), label=title, width="content")
+
+
+def _elsewhere() -> None:
+    """Stands for a page that the navigation runs."""
 
 
 def header(pages: Sequence[Page], index: int, links: Mapping) -> None:

@@ -49,7 +49,9 @@ class Matrix:
     place: grid row and grid column on the board; one grid column shares its column edges, one grid row its
     row edges. row_start, col_start: index of the first row and column when only a part is drawn.
     sources: which cells a cell came from: {"q": ("query",)} are the cells of matrix "q" of the same query.
+    small: colours only, no numbers in the cells, so that many maps stand side by side.
     limits: the colour range to share with other matrices, wider than the data's own.
+    switches: its cells are 0 or 1, and a click or Enter sends a cell's other value as an edit.
 
     Raises ValueError where labels, marks or names do not fit; the message names both sides.
     """
@@ -73,6 +75,8 @@ class Matrix:
     changed: np.ndarray | None = None
     origin: np.ndarray | None = None
     editable: bool = False
+    small: bool = False
+    switches: bool = False
     limits: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
@@ -92,14 +96,16 @@ def show_matrices(
     label: str,
     on_pick: Callable[[dict[str, int]], None] | None = None,
     on_edit: Callable[[str, int, int, float], None] | None = None,
+    on_choose: Callable[[str], None] | None = None,
     max_height: int = MAX_HEIGHT,
     main: str = "",
     scale: float = 1.0,
 ) -> None:
     """Draw the matrices as one board, with the cell (selected[row_axis], selected[col_axis]) of each boxed.
 
-    on_pick gets {row_axis: index, col_axis: index} of a picked cell; on_edit gets (matrix id, row, column,
-    value) of an edited one. Both run before the script does, so they may assign the keys of bound widgets.
+    on_pick gets {row_axis: index, col_axis: index} of a picked cell, on_choose the id of the matrix that it
+    was picked in; on_edit gets (matrix id, row, column, value) of an edited one. All run before the script
+    does, so they may assign the keys of bound widgets.
     max_height (CSS pixels; 0 = to the end of the window) is kept as long as the cells stay readable. main is
     the id of the matrix whose selected number is told until the reader has used another. scale draws
     everything larger, in a room that is max_height × scale high. One key, one board for a page's life.
@@ -116,7 +122,9 @@ def show_matrices(
             main=main,
             scale=scale,
         ),
-        on_sent_change=partial(_receive, key, {matrix.id for matrix in matrices}, on_pick, on_edit),
+        on_sent_change=partial(
+            _receive, key, {matrix.id for matrix in matrices}, on_pick, on_edit, on_choose
+        ),
     )
 
 
@@ -176,6 +184,8 @@ def _describe(matrix: Matrix) -> dict[str, Any]:
         "changed": None if matrix.changed is None else _base64(matrix.changed, "u1"),
         "origin": None if matrix.origin is None else _base64(matrix.origin, "<i4"),
         "editable": matrix.editable,
+        "small": matrix.small,
+        "switches": matrix.switches,
     }
 
 
@@ -192,6 +202,7 @@ def _receive(
     ids: set[str],
     on_pick: Callable[[dict[str, int]], None] | None,
     on_edit: Callable[[str, int, int, float], None] | None,
+    on_choose: Callable[[str], None] | None = None,
 ) -> None:
     """Hand one message of the browser on. It repeats what it has no answer to, so old edits are skipped."""
     message = st.session_state[key]["sent"]
@@ -203,6 +214,8 @@ def _receive(
                 on_edit(edit["id"], int(edit["row"]), int(edit["col"]), float(edit["value"]))
     if on_pick and message["pick"]:
         on_pick({axis: int(index) for axis, index in message["pick"].items()})
+    if on_choose and message["pick"] and message["id"] in ids:
+        on_choose(message["id"])
 
 
 def _check_values(matrix: Matrix) -> None:

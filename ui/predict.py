@@ -13,7 +13,7 @@ from ui.view import View
 GIVEN = "predictions"  # session_state: item's mark -> key of the option that was chosen, SKIPPED if none
 SKIPPED = ""
 REVEALED = "revealed"  # session_state: mark of the item whose answer a class was shown
-VARIANT = "variant"  # URL parameter: which of the twins of each question
+VARIANT = "twin"  # URL parameter: which of the twins of each question
 
 
 def show(view: View, slug: str) -> None:

@@ -12,7 +12,8 @@ from core.arithmetic import Arithmetic, number, pipeline_row, projection_cell
 from core.ladder import address
 from core.leak import LeakTest
 from core.readouts import count_moved
-from ui import controls, presenter, text
+from ui import controls, presenter, real_controls, text
+from ui.frame import walk_links
 from ui.matrix import MAX_HEIGHT, Matrix, show_matrices
 from ui.tensors import (
     TENSORS,
@@ -71,6 +72,25 @@ def paint_first() -> None:
     cost it several times what the matrices cost, so a matrix that arrives with them waits for them.
     """
     time.sleep(PAINT_SECONDS)
+
+
+def pick_real(example: str, cell: dict[str, int]) -> None:
+    """Callback: a cell of a real head was picked, so that head's example is the walk's from now on."""
+    real_controls.adopt(example)
+    controls.pick(cell)
+
+
+def trace(shown: View, view: View) -> None:
+    """The way from a real head into the walk; `shown` is on the page, `view` in the walk."""
+    label = f"Trace head {shown.setup.real_head} step by step"
+    if shown is view:
+        walk_links(label)
+        return
+    st.button(label, on_click=real_controls.adopt, args=(shown.setup.example,), key="trace", type="primary")
+    st.caption(
+        f"The walk and the sidebar show the example {view.setup.example}. "
+        "Whatever you pick here takes its place."
+    )
 
 
 def show_step(view: View, matrices: Sequence[Matrix], name: str, max_height: int = MAX_HEIGHT) -> None:

@@ -85,7 +85,8 @@ def matrix(
         "changed": marks,
         "editable": name in ("q", "k", "v"),
     }
-    return Matrix(**drawn | more)
+    made = Matrix(**drawn | more)
+    return cut_channels(made, value_channels_drawn(view)) if tensor.cols == "value_channel" else made
 
 
 def all_heads(view: View, name: str) -> list[Matrix]:
@@ -101,6 +102,12 @@ def channels_drawn(view: View) -> slice:
     most = MOST_CHANNELS if view.setup.seq_len <= 10 else FEW_CHANNELS
     start = view.channel // most * most
     return slice(start, min(start + most, len(view.inputs.channels)))
+
+
+def value_channels_drawn(view: View) -> slice:
+    """The same for v and the output; only trained heads are so wide that a part must do."""
+    start = view.value_channel // MOST_CHANNELS * MOST_CHANNELS
+    return slice(start, min(start + MOST_CHANNELS, len(view.inputs.value_channels)))
 
 
 def cut_channels(drawn: Matrix, shown: slice) -> Matrix:

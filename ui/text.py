@@ -22,10 +22,11 @@ def literal(words: str) -> str:
     """`words` as Markdown that shows exactly those characters.
 
     A backslash before each ASCII punctuation mark stops Markdown, HTML and LaTeX; the colon needs an
-    entity, since Streamlit makes an icon of :material/x: even when it is escaped.
+    entity, since Streamlit makes an icon of :material/x: even when it is escaped. Line breaks become
+    spaces; spaces that must not break stay.
     """
     escaped = re.sub(r"([!-/;-@\[-`{-~])", r"\\\1", words)
-    return re.sub(r"\s+", " ", escaped).replace(":", "&#58;")
+    return re.sub(r"[ \t\r\n\f\v]+", " ", escaped).replace(":", "&#58;")
 
 
 def caption(slug: str, heading: str) -> None:

@@ -61,15 +61,16 @@ def fill(card: Card, place: str) -> bool:
 
 
 def _line(line: tuple[str | Blank, ...], keys: dict[str, str], checked: dict[str, Checked]) -> None:
-    """One line of the card: its words are the label of its blank."""
-    blank = next((part for part in line if isinstance(part, Blank)), None)
-    if blank is None:
-        st.markdown(text.literal(_words(line)))
-        return
-    st.text_input(
-        text.literal(_words(line)), key=keys[blank.id], max_chars=40, autocomplete="off", width=92,
-        icon=_ICONS.get(checked[blank.id].state), persist_state="session",
-    )  # fmt: skip
+    """One line of the card, its words above its blank."""
+    words = _words(line)
+    with st.container(width=92 if len(words) <= _NARROW else "stretch", gap=None):
+        st.markdown(text.literal(words))
+        for blank in (part for part in line if isinstance(part, Blank)):
+            st.text_input(
+                blank.label, key=keys[blank.id], max_chars=40, autocomplete="off", width=92,
+                icon=_ICONS.get(checked[blank.id].state), label_visibility="collapsed",
+                persist_state="session",
+            )  # fmt: skip
 
 
 def _words(line: tuple[str | Blank, ...]) -> str:

@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 
 from core.attention import AttentionSteps
 from core.heads import MultiHeadSteps
+from core.real import natural
 from core.setup import Inputs, Setup, changed, inputs, run
+from ui import real_controls
 from ui.controls import Selection
 
 
@@ -27,6 +29,18 @@ class View:
     def but(self, **choices: object) -> "View":
         """The same view with other choices, for a page that has something to compare."""
         return View.of(replace(self.setup, **choices), self.selection)
+
+    def real(self, example: str) -> "View":
+        """This view if it shows that real example, else what it would show if the example were chosen."""
+        if self.setup.example == example:
+            return self
+        chosen = real_controls.current(example)
+        size = natural(chosen.heads)
+        setup = Setup(
+            example, size.seq_len, size.d_k, size.mask,
+            sentence=chosen.sentence, real_head=chosen.real_head, capture=chosen.capture,
+        )  # fmt: skip
+        return View.of(setup, Selection(size.row, size.col, 0, 0))
 
     @property
     def head(self) -> int:

@@ -207,8 +207,9 @@ class Board {
 
   tellNotes() {
     const notes = [];
-    if (this.all().some(({ changed }) => changed?.includes(1))) notes.push("\u25e5 changed by edits");
+    if (this.all().some(({ changed }) => changed?.includes(1))) notes.push("\u25e5 changed");
     if (this.all().some(({ editable }) => editable)) notes.push("double-click or Enter edits");
+    if (this.all().some(({ switches }) => switches)) notes.push("click or Enter turns a cell over");
     setText(this.notes, notes.join(" \u00b7 "));
   }
 
@@ -281,13 +282,15 @@ class Board {
   click(view, cell, pointer) {
     const again = String(cell) === String(view.cellOf(this.selected));
     this.select(view, cell, 0);
-    if (again && pointer === "touch") this.edit(view);
+    if (view.switches) this.turn(view);
+    else if (again && pointer === "touch") this.edit(view);
   }
 
   press(view, event) {
     const { key, ctrlKey, altKey, metaKey } = event;
     if (altKey || metaKey) return;
     if (key in STEPS_OF_KEYS) this.step(view, STEPS_OF_KEYS[key], ctrlKey);
+    else if (view.switches && (key === "Enter" || key === " ")) this.turn(view);
     else if (key === "Enter") this.edit(view);
     else if (view.editable && !ctrlKey && /^[\d.,+\u2212-]$/.test(key)) this.edit(view, key);
     else return;
@@ -316,9 +319,10 @@ class Board {
   }
 
   select(view, cell, delay) {
-    this.used = view.id;
+    const another = this.picked !== view.id; // the same cell of another matrix is news too
+    this.used = this.picked = view.id;
     const axes = view.axesOf(cell);
-    if (Object.keys(axes).every((axis) => axes[axis] === this.selected[axis])) return;
+    if (!another && Object.keys(axes).every((axis) => axes[axis] === this.selected[axis])) return;
     this.selected = { ...this.selected, ...axes };
     this.describe();
     this.paint();
@@ -342,7 +346,7 @@ class Board {
   flush() {
     clearTimeout(this.timer);
     this.timer = null;
-    this.send("sent", { n: this.sent, pick: this.pick, edits: this.edits });
+    this.send("sent", { n: this.sent, pick: this.pick, id: this.picked, edits: this.edits });
   }
 
   // --- editing: Enter and leaving the field keep the number, Escape does not ---
@@ -380,6 +384,14 @@ class Board {
     const [row, col] = [cell[0] + view.rowStart, cell[1] + view.colStart];
     if (value === null) this.say(`\u201c${node.value}\u201d is not a number: ${view.exactly(cell)} stays`);
     else if (value !== old) this.post({ edit: { id: view.id, row, col, value } }, 0);
+  }
+
+  // A cell that is 0 or 1 needs no field: it is sent as the other of the two.
+  turn(view) {
+    const cell = view.cellOf(this.selected);
+    if (!cell) return;
+    const [row, col] = [cell[0] + view.rowStart, cell[1] + view.colStart];
+    this.post({ edit: { id: view.id, row, col, value: 1 - view.valueOf(...cell) } }, 0);
   }
 
   // Removing the field makes it lose the focus: it must be forgotten first.

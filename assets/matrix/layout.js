@@ -9,6 +9,7 @@ const LEAST = {
   row: 17, // for a row of numbers
   touch: 28, // for a row under a finger
   bare: 3, // for a cell without a number
+  small: 6, // for a column of a small map
   number: 28, // for a column of numbers that needs no squeezing
 };
 const TYPE = { number: 14, label: 12, small: 10 };

@@ -31,7 +31,7 @@ class View {
     this.origin = data.origin && new Int32Array(bytesOf(data.origin).buffer);
     this.kinds = Uint8Array.from(this.values, (value) => kindOf(value, data.colours));
     this.oddKinds = [MASKED, EMPTY, MISSING].filter((kind) => this.kinds.includes(kind));
-    this.numbers = data.rows <= NUMBERS && data.cols <= NUMBERS;
+    this.numbers = !data.small && data.rows <= NUMBERS && data.cols <= NUMBERS;
     this.texts = this.numbers ? Array.from(this.values, (value) => cellText(value, data.decimals)) : null;
     this.range = finiteRange(this.values);
     this.dress(mode);
@@ -115,8 +115,9 @@ class View {
   measure(family) {
     const widest = (texts, size = TYPE.label) => Math.max(...texts.map((text) => textWidth(text, size, family)));
     this.numberWidth = this.numbers ? widest(this.texts) : 0;
-    this.easyWidth = this.numbers ? Math.max(LEAST.number, this.numberWidth + 6) : LEAST.bare;
-    this.tightWidth = this.numbers ? this.numberWidth * (TYPE.small / TYPE.label) * SQUEEZE.number + 4 : LEAST.bare;
+    const bare = this.small ? LEAST.small : LEAST.bare;
+    this.easyWidth = this.numbers ? Math.max(LEAST.number, this.numberWidth + 6) : bare;
+    this.tightWidth = this.numbers ? this.numberWidth * (TYPE.small / TYPE.label) * SQUEEZE.number + 4 : bare;
     this.labelWidth = widest(this.rowLabels) + 8;
     this.headWidth = widest(this.colLabels);
     const title = this.title ? textWidth(`${this.title} ${this.shape}`, 14, family, 600) + 12 : 0;
@@ -162,6 +163,7 @@ class View {
     const parts = [`rows: ${this.rowAxis}`, `columns: ${this.colAxis}`];
     if (this.range) parts.push(`values from ${this.range.map((end) => spokenText(rangeText(end))).join(" to ")}`);
     if (this.editable) parts.push("Enter edits the selected cell");
+    if (this.switches) parts.push("Enter turns the selected cell over");
     return parts.join(", ").replaceAll("_", " ");
   }
 
@@ -175,7 +177,7 @@ class View {
     setAttributes(gridCell, {
       "aria-colindex": col + 2,
       "aria-selected": cell !== null,
-      "aria-readonly": !this.editable,
+      "aria-readonly": !this.editable && !this.switches,
     });
     setText(columnHeader, this.colLabels[col]);
     setText(rowHeader, this.rowLabels[row]);

@@ -7,7 +7,7 @@ import numpy as np
 
 from core.attention import blend, mask, scale, score, softmax
 from core.checks import check_allowed
-from core.experiments.prose import counted, fixed, percent, significant
+from core.experiments.prose import NO_BREAK, Table, counted, fixed, percent, significant
 
 MaskedWeights = Callable[[np.ndarray, np.ndarray], np.ndarray]  # scaled scores, allowed -> weights
 
@@ -81,6 +81,20 @@ class MaskVariant:
             parts.append(self._about_the_output())
         return "; ".join(parts) + "."
 
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The same as one row of a table."""
+        leaked, sums = self.leaked[~np.isnan(self.leaked)], self.row_sums[~np.isnan(self.row_sums)]
+        even = sums.size and np.allclose(sums, 1)
+        return (
+            self.name,
+            _share(leaked.max()) if leaked.any() else "0",
+            "1" if even else f"{fixed(sums.min())} … {fixed(sums.max())}" if sums.size else "NaN",
+            str(len(self.dead_rows)),
+            significant(self.error) if len(self.dead_rows) < len(self.row_sums) else "NaN",
+            str(int((self.moved[:-1] > 0).sum())),
+        )
+
     def _about_the_output(self) -> str:
         """Right or off, over the rows that are numbers."""
         which = "the output of the other rows" if self.dead_rows else "the output"
@@ -91,7 +105,7 @@ class MaskVariant:
 
 def _share(value: float) -> str:
     """A leaked weight; small ones in percent with their digits."""
-    return percent(value) if value >= 0.001 else f"{significant(100 * value)} %"
+    return percent(value) if value >= 0.001 else f"{significant(100 * value)}{NO_BREAK}%"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,6 +127,19 @@ class MaskLab:
             f"of them with a number in every cell. {exact} give hidden keys exactly 0. The last word "
             f"changed: {_movers(self.variants)}"
         )
+
+    @property
+    def table(self) -> Table:
+        """One row a variant. The last column: rows before the last that move with the last word."""
+        header = (
+            "mask",
+            "hidden keys get up to",
+            "rows sum to",
+            "NaN rows",
+            "output off by",
+            "earlier rows that move",
+        )
+        return (header, *(one.cells for one in self.variants))
 
     @property
     def note(self) -> str:

@@ -6,9 +6,8 @@ import numpy as np
 
 from core.arithmetic import number
 from core.attention import AttentionSteps
-from core.examples import EXAMPLES
 from core.printed import document, heading, paragraph, row, table
-from core.setup import Inputs, Setup, inputs, run
+from core.setup import Inputs, Setup, example_of, inputs, run
 
 MOST_ROWS = 16  # rows and columns of a matrix that fit a sheet
 
@@ -19,13 +18,13 @@ def matrices_page(setup: Setup, link: str = "") -> str:
     A matrix larger than 16 × 16 is cut to its corner, and its caption says so.
     """
     given, steps = inputs(setup), run(setup)
-    title = f"Attention, step by step: {EXAMPLES[setup.example].title}"
+    title = f"Attention, step by step: {example_of(setup).title}"
     parts = [paragraph(_about(setup)), *([paragraph(link, small=True)] if link else [])]
     for head in range(setup.n_heads):
         parts += [heading(f"Head {head}", new_page=head > 0)] if setup.n_heads > 1 else []
         parts += _head_tables(setup, given, steps.heads.head(head))
     side_by_side = [f"h{head} {name}" for head in range(setup.n_heads) for name in given.value_channels]
-    model = [str(channel) for channel in range(setup.d_model)]
+    model = [str(channel) for channel in range(given.w_o.shape[-1])]
     parts += [heading("The heads joined", new_page=setup.n_heads > 1)]
     parts += [
         _matrix("Concat: the outputs side by side", steps.concat, given.query_tokens, side_by_side),

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.examples import EXAMPLES
 from core.export import sources
 from core.export.literals import UNPACK, assignment, needs_unpack
 from core.heads import merge_heads
-from core.setup import Setup, inputs, run
+from core.setup import GIVEN, Setup, allowed, example_of, inputs, run
 
 VERSIONS = {
     "numpy": "NumPy, from scratch",
@@ -104,7 +103,7 @@ def _notebook_cell(index: int, cell: Cell) -> dict:
 
 def _title(setup: Setup, version: str, blanks: bool) -> str:
     sentence = (
-        f"Attention in {VERSIONS[version]}: example “{EXAMPLES[setup.example].title}”, T = {setup.seq_len}, "
+        f"Attention in {VERSIONS[version]}: example “{example_of(setup).title}”, T = {setup.seq_len}, "
         f"d_k = {setup.d_k}, {setup.n_heads} head{'s' if setup.n_heads > 1 else ''}, mask {setup.mask}."
     )
     task = (
@@ -146,9 +145,12 @@ def _mask(setup: Setup, version: str) -> str:
     """The line that makes `allowed`."""
     rows, columns = ("T", "T") if version == "module" else ("n_q", "n_k")
     n_real = max(1, setup.seq_len - setup.n_pad)
-    made = sources.NUMPY_MASKS[setup.mask].format(
-        rows=rows, columns=columns, n_real=n_real, window=setup.window
-    )
+    if setup.mask == GIVEN:
+        made = f"np.array({allowed(setup).astype(int).tolist()}, dtype=bool)"
+    else:
+        made = sources.NUMPY_MASKS[setup.mask].format(
+            rows=rows, columns=columns, n_real=n_real, window=setup.window
+        )
     if version == "numpy" or setup.mask == "none":
         return f"allowed = {made}"
     return f"allowed = torch.from_numpy({made})"

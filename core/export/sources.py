@@ -109,6 +109,7 @@ ABOUT_MASK = {
     "padding": "the filler words at the end are hidden.",
     "window": "each word sees its near neighbours only.",
     "causal+padding": "no later words, and no filler words at the end.",
+    "given": "the model's own.",
 }
 
 _CAUSAL = "np.tri({rows}, {columns}, {columns} - {rows}, dtype=bool)"

@@ -4,12 +4,11 @@ import csv
 import io
 import json
 import zipfile
-from dataclasses import asdict
 
 import numpy as np
 
 from core.heads import MultiHeadSteps
-from core.setup import Inputs, Setup, inputs, run
+from core.setup import Inputs, Setup, choices, inputs, run
 
 MOST_NUMBERS = 200_000  # as text; .npz takes any state
 HEADER = ("tensor", "head", "row", "column", "row_label", "column_label", "value")
@@ -38,7 +37,7 @@ def _named(given: Inputs, steps: MultiHeadSteps) -> dict[str, np.ndarray]:
 
 def to_npz(setup: Setup) -> bytes:
     """A compressed NumPy archive: the tensors, and the setup as JSON under "setup"."""
-    arrays = tensors(setup) | {"setup": np.array(json.dumps(asdict(setup)))}
+    arrays = tensors(setup) | {"setup": np.array(json.dumps(choices(setup)))}
     file = io.BytesIO()
     np.savez_compressed(file, allow_pickle=False, **arrays)
     return file.getvalue()
@@ -64,7 +63,7 @@ def to_json(setup: Setup) -> str:
     given = inputs(setup)
     names = ("query_tokens", "key_tokens", "channels", "value_channels")
     content = {
-        "setup": asdict(setup),
+        "setup": choices(setup),
         "names": {name: list(getattr(given, name)) for name in names},
         "tensors": {name: _listed(array) for name, array in arrays.items()},
     }
@@ -141,7 +140,7 @@ def _labels(setup: Setup) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
         given.query_tokens, given.key_tokens, given.channels, given.value_channels,
     )  # fmt: skip
     side_by_side = tuple(f"head {head}, {name}" for head in range(setup.n_heads) for name in values)
-    model = tuple(str(channel) for channel in range(setup.d_model))
+    model = tuple(str(channel) for channel in range(given.w_o.shape[-1]))
     maps = dict.fromkeys(("scores", "scaled_scores", "masked_scores", "weights"), (queries, keys))
     return maps | {
         "q": (queries, channels),

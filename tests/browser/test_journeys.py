@@ -93,7 +93,7 @@ def test_the_whole_walk_by_keyboard_alone(page, app_url):
         page.wait_for_url(re.compile(rf"/{following.slug}\b"))
         expect(page.locator(".board").first).to_be_visible()
 
-    page.get_by_role("link", name="Back: Mask").press("Enter")
+    go(page, f"{app_url}/mask")
     tab_to(page, grid(page, "Masked scores"))
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
@@ -178,7 +178,7 @@ def test_what_a_page_is_about_stands_above_the_fold(page, app_url, path):
     go(page, app_url + path)
     drawn(page)
 
-    for place in (".st-key-frame", ".st-key-matrices", ".st-key-written"):
+    for place in (".st-key-frame", ".st-key-matrices", ".st-key-predict", ".st-key-written p >> nth=0"):
         for box in (element.bounding_box() for element in page.locator(place).all()):
             assert box is not None
             assert box["y"] + box["height"] <= 768, f"{place} ends at {box['y'] + box['height']:.0f}"

@@ -244,3 +244,16 @@ def test_steps_cannot_be_changed() -> None:
     steps = attention(np.ones((2, 3)), np.ones((2, 3)), np.ones((2, 3)))
     with pytest.raises(dataclasses.FrozenInstanceError):
         setattr(steps, "scores", steps.weights)  # noqa: B010, as an assignment it is a type error already
+
+
+def test_each_sequence_of_a_batch_is_on_its_own() -> None:
+    rng = np.random.default_rng(0)
+    q, k, v = rng.normal(size=(3, 2, 5, 4))
+    both = attention(q, k, v)
+    for number in range(2):
+        alone = attention(q[number], k[number], v[number])
+        for name in ("scores", "scaled_scores", "weights", "output"):
+            np.testing.assert_allclose(getattr(both, name)[number], getattr(alone, name), rtol=1e-12)
+    changed = attention(np.stack([q[0], 9 * q[1]]), k, v)
+    np.testing.assert_array_equal(changed.output[0], both.output[0])
+    assert (changed.weights[1] != both.weights[1]).any()

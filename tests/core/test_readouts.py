@@ -1,9 +1,13 @@
 """Sums of the weights, and the count of rows that moved."""
 
-import numpy as np
+from dataclasses import replace
 
-from core.attention import softmax
-from core.readouts import column_sums, count_moved, row_sums
+import numpy as np
+import pytest
+
+from core.attention import attention, softmax
+from core.masks import causal
+from core.readouts import column_sums, count_moved, map_summary, row_sums
 
 
 def test_rows_hand_out_one_and_columns_collect_what_they_get() -> None:
@@ -22,3 +26,21 @@ def test_a_row_that_does_not_sum_to_one_shows_it() -> None:
 
 def test_count_moved() -> None:
     assert count_moved(np.array([0.0, 1e-300, -2.0, 0.0])) == 2
+
+
+def test_map_summary_of_a_head_that_looks_at_the_word_before() -> None:
+    weights = np.eye(4, k=-1)
+    weights[0, 0] = 1
+    q = np.zeros((4, 2))
+    steps = attention(q, q, q, causal(4))
+    summary = map_summary(replace(steps, weights=weights))
+    assert summary.previous == (0.75, pytest.approx((1 / 2 + 1 / 3 + 1 / 4) / 4))
+    assert summary.itself[0] == summary.first[0] / 2 == 0.25
+    assert summary.following == (0, 0)
+    assert summary.entropy == (0, pytest.approx(np.log([1, 2, 3, 4]).mean()))
+    assert summary.distance == (0.75, pytest.approx((0 + 1 / 2 + 1 + 3 / 2) / 4))
+
+
+def test_map_summary_counts_positions_from_the_end_where_queries_are_fewer() -> None:
+    steps = attention(np.zeros((1, 2)), np.zeros((5, 2)), np.zeros((5, 2)))
+    assert map_summary(steps).distance == pytest.approx((2, 2))

@@ -32,9 +32,13 @@ def open_page() -> Callable[..., AppTest]:
     return open_page
 
 
-def drawn(app: AppTest) -> dict[str, dict]:
-    """Every matrix on the page as the browser receives it, by its id, its values decoded."""
-    boards = [json.loads(board.proto.json) for board in app.get("bidi_component")]
+def drawn(app: AppTest, of_lab: bool = False) -> dict[str, dict]:
+    """Every matrix of the page, or of its open lab, as the browser receives it, by its id, decoded."""
+    boards = [
+        json.loads(board.proto.json)
+        for board in app.get("bidi_component")
+        if board.proto.id.rpartition("-")[2].startswith("lab_") == of_lab
+    ]
     return {
         matrix["id"]: matrix | {"values": _values(matrix)}
         for board in boards

@@ -74,7 +74,7 @@ def test_skip_is_one_click_and_can_be_taken_back(open_page):
 
 
 def test_another_like_it_is_the_twin_of_the_next_seed(open_page):
-    app = open_page("score", variant=3)
+    app = open_page("score", twin=3)
     assert question("score", 3).question in words(app)
     commit(app, question("score", 3).answer)
     button(app, "Another like it").click().run()
@@ -111,4 +111,4 @@ def test_show_it_puts_the_items_state_on_screen(open_page):
 
 @pytest.mark.parametrize("junk", ["-1", "10000", "x"])
 def test_junk_variant_is_the_authors_own(open_page, junk):
-    assert question("score").question in words(open_page("score", variant=junk))
+    assert question("score").question in words(open_page("score", twin=junk))

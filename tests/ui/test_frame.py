@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.export import listing
 from pages import PAGES
 from ui.frame import formula
 
@@ -24,3 +25,9 @@ def test_the_first_page_lights_all_four() -> None:
 
 def test_every_page_lights_something() -> None:
     assert all(LIT in formula(page.part) for page in PAGES)
+
+
+def test_the_walk_lights_the_parts_in_the_order_of_the_code() -> None:
+    of_the_code = dict.fromkeys(part for line, parts in listing("torch") for part in parts)
+    walked = [page.part for page in PAGES if page.part in of_the_code]
+    assert walked == [part for part in of_the_code if part != "mask"] + ["mask"]

@@ -147,6 +147,7 @@ def test_what_follows_a_slider_is_quick(name):
         formats.fills_table(formats.fills_lab(KITE.scores[4])),
         heads_compared.cost_lab().table,
         conventions.torch_table(),
+        masking.mask_lab(*QKV, causal(7)).table,
     ],
 )
 def test_tables_are_rectangular_texts(table):

@@ -75,6 +75,17 @@ def test_the_lab_counts_its_variants():
     assert "0 earlier rows move under −∞ before softmax, 6 without a mask" in lab.caption
 
 
+def test_the_table_holds_what_each_variant_measures():
+    rows = {row[0]: row[1:] for row in mask_lab(*INPUTS, CAUSAL).table}
+    assert rows[RIGHT] == ("0", "1", "0", "0", "0")
+    assert rows["0 before softmax"][:2] == ("86\u00a0%", "1")
+    assert rows["−10 before softmax"][0] == "0.027\u00a0%"
+    assert rows["0 after softmax"][1] == "0.07 … 1.00"
+    assert rows["one position too short"][2] == "1"
+    nothing = {row[0]: row[1:] for row in mask_lab(*INPUTS, np.zeros((7, 7), bool)).table}
+    assert nothing[RIGHT] == ("0", "NaN", "7", "NaN", "0")
+
+
 def test_padding_on_the_wrong_axis_hides_queries():
     hidden = allowed(Setup(mask="padding", n_pad=2))
     assert hidden is not None

@@ -1,0 +1,344 @@
+"""One file under examination: from its readings to a verdict."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from core.clinic.beliefs import Beliefs
+from core.clinic.fits import fitted_choices
+from core.clinic.precision import ROUNDOFF, roundoff_of
+from core.clinic.readings import Reading, readings
+from core.clinic.report import Diagnosis, Explanation
+from core.clinic.sampling import MAX_SCORES, part_of
+from core.clinic.search import Candidate, Examination, Progress, Search
+from core.clinic.untestable import hidden_headlines, reasons
+from core.faults.catalogue import fault_named
+from core.faults.pipeline import State, run
+
+TENSOR_CORE = 2.0**-11  # float32 products of recent GPUs keep 10 bits unless told otherwise (TF32)
+MAX_READINGS = 12
+OUTPUT_ONLY = "the weights handed in are not the ones that made this output"
+
+
+@dataclass(slots=True)
+class _Found:
+    """A reading, its search, and what came out of it so far."""
+
+    reading: Reading
+    search: Search
+    right: Candidate
+    examined: dict[float, Examination] = field(default_factory=dict)  # by roundoff
+
+    def examine(self) -> Examination:
+        level = self.search.roundoff
+        if level not in self.examined:
+            self.examined[level] = self.search.one_fault()
+        return self.examined[level]
+
+
+class Case:
+    """One file under examination: the readings of it, tried in order of how much they assume."""
+
+    def __init__(
+        self,
+        fields: dict[str, np.ndarray],
+        beliefs: Beliefs,
+        max_faults: int,
+        progress: Progress | None,
+    ) -> None:
+        """Read the fields in every way that fits; InputError if none does."""
+        self.max_faults = max_faults
+        self.progress = progress or _untold
+        self.fine, self.coarse = suggested_roundoffs(fields)
+        all_readings = readings(fields, beliefs)[:MAX_READINGS]
+        parts = [part_of(r.problem, r.targets, MAX_SCORES) for r in all_readings]
+        self.sample_note = parts[0].sentence
+        self.readings = [
+            replace(reading, problem=part.problem, targets=part.targets)
+            for reading, part in zip(all_readings, parts, strict=True)
+        ]
+
+    def diagnosis(self) -> Diagnosis:
+        """The verdict; weights that do not belong to the output are left out if nothing else fits."""
+        answer = self._decide(self.readings)
+        if answer is None and any(len(reading.targets) > 1 for reading in self.readings):
+            answer = self._decide([_only_output(reading) for reading in self.readings])
+        return answer or self._unexplained()
+
+    def _decide(self, candidates: Sequence[Reading]) -> Diagnosis | None:
+        """Right before one fault before two; the finest arithmetic that the numbers suggest first."""
+        self.progress(0.0, "the right computation")
+        found = [self._start(reading, self.fine) for reading in candidates]
+        levels = [self.fine] if self.coarse <= self.fine else [self.fine, self.coarse]
+        for level in levels:
+            for one in found:
+                one.search.roundoff = level
+            answer = self._right(found) or self._one_fault(found)
+            if answer:
+                return answer
+        answer = self._nearly_right(found)
+        if answer:
+            return answer
+        return self._two_faults(found[:2], levels) if self.max_faults > 1 else None
+
+    def _start(self, reading: Reading, roundoff: float) -> _Found:
+        search = Search(reading.problem, reading.targets, roundoff)
+        return _Found(reading, search, search.right())
+
+    # --- right ---
+
+    def _right(self, found: Sequence[_Found]) -> Diagnosis | None:
+        accepted = [one for one in found if one.search.accepts(one.right)]
+        if not accepted:
+            return None
+        one = min(
+            accepted,
+            key=lambda f: (f.right.roundoff > 4 * min(a.right.roundoff for a in accepted), found.index(f)),
+        )
+        self.progress(0.2, "what this data cannot show")
+        examination = one.examine()
+        if better := self._far_better(one, examination):
+            return self._fault(one, better)
+        if one.right.dead_rows == "NaN":
+            return self._dead_rows(one, one.right)
+        return self._correct(one, examination)
+
+    def _far_better(self, one: _Found, examination: Examination) -> list[Candidate]:
+        """A fault that reproduces the file to its last bits while the right way only nearly does."""
+        if one.right.roundoff <= one.search.roundoff:
+            return []
+        visible = {
+            id(c) for c in examination.visible if c.label not in NUMBER_FORMAT
+        }  # the others differ from the right way by rounding only
+        candidates = [c for c in examination.candidates if any(id(choice) in visible for choice in c.faults)]
+        tied = one.search.ties(candidates)
+        return tied if tied and min(c.roundoff for c in tied) < one.right.roundoff / 4 else []
+
+    def _correct(self, one: _Found, examination: Examination) -> Diagnosis:
+        state = run(one.reading.problem, one.right.choices)
+        hidden = hidden_headlines(one.reading, examination.invisible)
+        not_tested = reasons(one.reading, hidden or examination.invisible, state)
+        notes = (*one.reading.notes, *one.right.conventions, *self._weights_note(one, state))
+        if hidden:
+            verdict = "undetermined"
+            message = (
+                "The numbers are right, but this data cannot tell whether the code is. "
+                + self._closeness(one)
+            )
+        else:
+            verdict = "correct"
+            message = "This is scaled dot-product attention. " + self._closeness(one)
+        return self._answer(verdict, message, one, notes=notes, not_tested=not_tested)
+
+    def _closeness(self, one: _Found) -> str:
+        return f"The right computation gives your numbers to within {one.right.max_error:.2g}."
+
+    def _weights_note(self, one: _Found, state: State) -> tuple[str, ...]:
+        """What weights of another shape are, if they can be recognised."""
+        weights = one.reading.other_weights
+        if weights is None:
+            return ()
+        mean = state.weights.mean(1)
+        if weights.shape in (mean.shape, mean.shape[1:]):
+            close = np.abs(weights.reshape(mean.shape) - mean).max(initial=0.0) <= 64 * max(
+                self.fine, self.coarse
+            )
+            if close:
+                return (
+                    "the weights handed in are the mean over the heads, as nn.MultiheadAttention "
+                    "returns them",
+                )
+        return (OUTPUT_ONLY,)
+
+    def _dead_rows(self, one: _Found, candidate: Candidate) -> Diagnosis:
+        message = (
+            "Some rows have nothing to attend to: the mask hides every key from them, and 0 / 0 gives NaN. "
+            "The other rows are right. Change the mask (or what such rows give), not the maths."
+        )
+        explanation = self._explanation((("mask.fully_masked_row", ""),), candidate.max_error)
+        return self._answer("fault", message, one, explanations=[explanation], notes=one.reading.notes)
+
+    def _nearly_right(self, found: Sequence[_Found]) -> Diagnosis | None:
+        """Agreement to about three digits, and no fault nearer: a coarser arithmetic inside."""
+        near = [
+            one for one in found if one.right.roundoff <= 4 * TENSOR_CORE and one.right.dead_rows != "NaN"
+        ]
+        if not near or self.fine >= TENSOR_CORE:
+            return None
+        one = min(near, key=lambda f: f.right.roundoff)
+        if any(c.roundoff < 0.5 * one.right.roundoff for c in one.examine().candidates if c.faults):
+            return None
+        message = (
+            f"This is scaled dot-product attention, to {_digits(one.right.roundoff)} digits. The "
+            "numbers are stored finer than "
+            "that: somewhere inside a coarser format was used (half precision, or TF32 on a GPU). "
+            + self._closeness(one)
+        )
+        return self._answer("correct", message, one, notes=(*one.reading.notes, *one.right.conventions))
+
+    # --- faults ---
+
+    def _one_fault(self, found: Sequence[_Found]) -> Diagnosis | None:
+        return self._best_of(found, self._single_candidates) or self._best_of(found, self._fitted_candidates)
+
+    def _single_candidates(self, one: _Found) -> list[Candidate]:
+        self.progress(0.3, "single faults")
+        return one.search.ties(one.examine().candidates)
+
+    def _fitted_candidates(self, one: _Found) -> list[Candidate]:
+        self.progress(0.5, "unusual numbers")
+        fitted = [
+            one.search.assess([choice]) for choice in fitted_choices(one.search.small, one.search.exact)
+        ]
+        return one.search.ties([candidate for candidate in fitted if candidate])
+
+    def _two_faults(self, found: Sequence[_Found], levels: Sequence[float]) -> Diagnosis | None:
+        """Pairs are looked for once, at the coarsest level, and judged at the finest first."""
+        pairs = [self._pair_candidates(one) for one in found]
+        for level in levels:
+            for one in found:
+                one.search.roundoff = level
+            by_search = {id(one): one.search.ties(some) for one, some in zip(found, pairs, strict=True)}
+            if answer := self._best_of(found, lambda one, by_search=by_search: by_search[id(one)]):
+                return answer
+        return None
+
+    def _pair_candidates(self, one: _Found) -> list[Candidate]:
+        examination = one.examine()
+        choices = [c for c in examination.visible if c.label not in NUMBER_FORMAT]
+        if any(not np.isfinite(target.array).all() for target in one.reading.targets):  # something overflowed
+            both = (*examination.visible, *examination.invisible)
+            choices += [c for c in both if c.label in NUMBER_FORMAT]
+        return one.search.two_faults(choices, lambda part, what: self.progress(0.5 + part / 2, what))
+
+    def _best_of(
+        self, found: Sequence[_Found], candidates_of: Callable[[_Found], list[Candidate]]
+    ) -> Diagnosis | None:
+        """The reading whose explanation fits best; equal explanations of other readings are told too."""
+        explained = [(one, ties) for one in found if (ties := candidates_of(one))]
+        if not explained:
+            return None
+        one, ties = min(explained, key=lambda pair: min(c.roundoff for c in pair[1]))
+        return self._fault(one, ties)
+
+    def _fault(self, one: _Found, ties: Sequence[Candidate]) -> Diagnosis:
+        if all(candidate.dead_rows == "NaN" and not candidate.faults for candidate in ties):
+            return self._dead_rows(one, ties[0])
+        explanations: dict[frozenset[str], Explanation] = {}
+        for candidate in ties:
+            parts = tuple((str(c.label), c.variant) for c in candidate.faults)
+            explanations.setdefault(
+                frozenset(candidate.labels), self._explanation(parts, candidate.max_error)
+            )
+        message = self._fault_message(list(explanations.values()))
+        if ties[0].dead_rows == "NaN":
+            message += " Rows that are left with nothing to attend to are NaN."
+        invisible = one.examine().invisible
+        return self._answer(
+            "fault",
+            message,
+            one,
+            explanations=explanations.values(),
+            notes=(*one.reading.notes, *ties[0].conventions),
+            not_tested=reasons(one.reading, hidden_headlines(one.reading, invisible)),
+        )
+
+    def _explanation(self, parts: Sequence[tuple[str, str]], max_error: float) -> Explanation:
+        faults = [fault_named(label) for label, _ in parts]
+        return Explanation(
+            faults=tuple(label for label, _ in parts),
+            details=tuple(variant for _, variant in parts),
+            titles=tuple(fault.title for fault in faults),
+            faulty_lines=tuple(fault.faulty_line for fault in faults),
+            right_lines=tuple(fault.right_line for fault in faults),
+            pages=tuple(fault.page for fault in faults),
+            max_error=max_error,
+            number_format=any(label in NUMBER_FORMAT for label, _ in parts),
+        )
+
+    def _fault_message(self, explanations: Sequence[Explanation]) -> str:
+        first = explanations[0]
+        what = " and ".join(title[0].lower() + title[1:] for title in first.titles)
+        if len(explanations) > 1:
+            every = " / ".join(" and ".join(e.titles) for e in explanations)
+            return f"These {len(explanations)} explain your output equally well: {every}."
+        if first.number_format and len(first.faults) == 1:
+            return f"The maths is right; the number format is not wide enough: {what}."
+        count = (
+            "One fault reproduces"
+            if len(first.faults) == 1
+            else f"{len(first.faults)} faults together reproduce"
+        )
+        return f"{count} your numbers: {what}."
+
+    def _unexplained(self) -> Diagnosis:
+        found = self._start(_only_output(self.readings[0]), self.fine)
+        error = found.right.max_error
+        distance = f" The right computation is off by up to {error:.2g}." if np.isfinite(error) else ""
+        message = (
+            "This is not scaled dot-product attention as you describe it, and no single fault or "
+            "pair of faults "
+            f"that is known here gives these numbers.{distance} Check that the arrays belong "
+            "together and that the settings are what you meant."
+        )
+        return self._answer("unexplained", message, found, notes=self.readings[0].notes)
+
+    def _answer(
+        self,
+        verdict: str,
+        message: str,
+        one: _Found,
+        *,
+        explanations: Iterable[Explanation] = (),
+        notes: Iterable[str] = (),
+        not_tested: Iterable[str] = (),
+    ) -> Diagnosis:
+        problem = one.reading.problem
+        facts = {
+            "batch": problem.batch,
+            "n_heads": problem.n_heads,
+            "n_kv_heads": problem.n_kv_heads,
+            "n_q": problem.n_q,
+            "n_k": problem.n_k,
+            "d_k": problem.d_k,
+            "d_v": problem.d_v,
+            "causal": problem.causal,
+        }
+        self.progress(1.0, "done")
+        return Diagnosis(
+            verdict,
+            message,
+            tuple(explanations),
+            tuple(not_tested),
+            tuple(notes),
+            one.right.max_error if np.isfinite(one.right.max_error) else None,
+            self.sample_note,
+            facts,
+        )
+
+
+NUMBER_FORMAT = {"score.fp16_overflow", "softmax.no_max_subtraction"}
+
+
+def suggested_roundoffs(fields: Mapping[str, np.ndarray]) -> tuple[float, float]:
+    """The roundoff that the output's bits suggest, and the coarsest among all arrays."""
+    reals = {name: array for name, array in fields.items() if array.dtype.kind == "f"}
+    each = {name: roundoff_of(array) for name, array in reals.items()}
+    fine = each.get("out", each.get("weights", ROUNDOFF["float64"]))
+    return fine, max([fine, *each.values()])
+
+
+def _only_output(reading: Reading) -> Reading:
+    targets = tuple(target for target in reading.targets if target.name == "output")
+    if len(targets) == len(reading.targets) or not targets:
+        return reading
+    return replace(reading, targets=targets, notes=(*reading.notes, OUTPUT_ONLY))
+
+
+def _digits(roundoff: float) -> int:
+    return max(1, int(-np.log10(roundoff)))
+
+
+def _untold(_fraction: float, _what: str) -> None:
+    """Progress that nobody asked for."""

@@ -1,0 +1,123 @@
+"""What the handed-in arrays may mean: names, layouts, masks, and what the owner believes.
+
+A Reading is one consistent meaning: a Problem and the arrays that its computation must
+reproduce. Where the owner did not say, there are several readings, the likeliest first.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from core.clinic.beliefs import LAYOUTS, Beliefs
+from core.clinic.errors import InputError
+from core.clinic.layouts import bare_problem, canonical_output
+from core.clinic.mask_meanings import mask_meanings
+from core.clinic.precision import Target
+from core.faults.problem import Problem
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """One consistent meaning of the arrays."""
+
+    problem: Problem
+    targets: tuple[Target, ...]
+    notes: tuple[str, ...] = ()  # what had to be assumed
+    other_weights: np.ndarray | None = None  # weights in a shape that the heads' own do not have
+
+
+def readings(fields: dict[str, np.ndarray], beliefs: Beliefs) -> list[Reading]:
+    """All meanings that fit the shapes, the likeliest first; InputError if none does."""
+    found: list[Reading] = []
+    first_error: InputError | None = None
+    for layout in _layouts(fields, beliefs):
+        try:
+            found.extend(_readings_of_layout(fields, beliefs, layout))
+        except InputError as error:
+            first_error = first_error or error
+    if not found:
+        raise first_error or InputError("shape_mismatch", "the shapes of the arrays fit no known layout")
+    return found
+
+
+def _layouts(fields: Mapping[str, np.ndarray], beliefs: Beliefs) -> tuple[str, ...]:
+    if "q" not in fields:
+        return (beliefs.layout,) if beliefs.layout in ("X", "TBX") else ("X",)
+    rank = fields["q"].ndim
+    if rank not in (2, 3, 4):
+        raise InputError(
+            "shape_mismatch",
+            f"q must have 2, 3 or 4 axes (heads and batch in front), but its shape is {fields['q'].shape}",
+        )
+    stated = beliefs.layout
+    if stated is not None and stated not in LAYOUTS:
+        raise InputError("meta", f"the layout must be one of {', '.join(LAYOUTS)}, but it is {stated!r}")
+    expected = {"TD": 2, "HTD": 3, "BTD": 3, "TBD": 3, "BHTD": 4, "BTHD": 4}
+    if stated in expected:
+        if rank != expected[stated]:
+            raise InputError(
+                "shape_mismatch",
+                f"layout {stated} has {expected[stated]} axes, but q has shape {fields['q'].shape}",
+            )
+        return (stated,)
+    if rank == 2:
+        return ("TD",)
+    if rank == 3:
+        first = fields["q"].shape[0]
+        return ("HTD",) if beliefs.n_heads == first and first > 1 else ("BTD", "HTD")
+    return ("BHTD", "BTHD")
+
+
+def _readings_of_layout(fields: Mapping[str, np.ndarray], beliefs: Beliefs, layout: str) -> Iterator[Reading]:
+    if layout in ("X", "TBX") and beliefs.weights_as is None and beliefs.layout is None:
+        yield from either_weights(fields, beliefs, layout)
+        return
+    base = bare_problem(fields, beliefs, layout)
+    causals = (beliefs.causal,) if beliefs.causal is not None else (False, True)
+    for mask_fields, mask_notes in mask_meanings(fields, beliefs, base):
+        for causal in causals:
+            if causal and base.n_q == 1 and beliefs.causal is None:
+                continue
+            problem = replace(
+                base, causal=bool(causal), causal_known=beliefs.causal is not None,
+                top_left=beliefs.causal_alignment == "top_left", **mask_fields,
+            )  # fmt: skip
+            causal_note = () if beliefs.causal is not None else ("causal" if causal else "not causal",)
+            yield from _with_targets(fields, problem, layout, (*mask_notes, *causal_note))
+
+
+def either_weights(fields: Mapping[str, np.ndarray], beliefs: Beliefs, layout: str) -> Iterator[Reading]:
+    """Nobody said how the projections are used: x @ w as in the paper, or x @ w.T as nn.Linear keeps them."""
+    found = 0
+    for weights_as in ("x @ w", "x @ w.T"):
+        try:
+            for reading in _readings_of_layout(fields, replace(beliefs, weights_as=weights_as), layout):
+                found += 1
+                yield replace(reading, notes=(f"projections used as {weights_as}", *reading.notes))
+        except InputError:
+            if weights_as == "x @ w.T" and not found:
+                raise
+
+
+def _with_targets(
+    fields: Mapping[str, np.ndarray], problem: Problem, layout: str, notes: tuple[str, ...]
+) -> Iterator[Reading]:
+    targets = []
+    if "out" in fields:
+        out, merged = canonical_output(fields["out"], problem, layout)
+        problem = replace(problem, merged=merged)
+        targets.append(Target("output", out))
+    other = None
+    if "weights" in fields:
+        weights = fields["weights"].astype(np.float64)
+        shape = (problem.batch, problem.n_heads, problem.n_q, problem.n_k)
+        if weights.ndim >= 2 and weights.size == np.prod(shape) and weights.shape[-2:] == shape[-2:]:
+            targets.append(Target("weights", weights.reshape(shape)))
+        else:
+            other = weights
+            if not targets:
+                raise InputError(
+                    "shape_mismatch", f"weights must have shape {shape}, but it is {weights.shape}"
+                )
+    yield Reading(problem, tuple(targets), notes, other)

@@ -1,0 +1,46 @@
+"""Your tensors: q, k and v from any model, head by head, two captures side by side."""
+
+import streamlit as st
+
+from ui import captures_board, real_controls, stage, text
+from ui.view import View
+
+
+def render(view: View) -> None:
+    """One capture, or two side by side; the way into the walk; what the file must hold."""
+    stage.idea("your_tensors")
+    walk, view = view, view.real(ask())
+    example, head = view.setup.example, view.setup.real_head
+    captures_board.all_heads(view)
+    stage.trace(view, walk)
+    left, right = st.columns(2, gap="medium")
+    with right:
+        other, other_head = captures_board.ask_other()
+        if other:
+            captures_board.show(view, other, other_head, "other_map")
+            captures_board.about(other)
+        else:
+            st.markdown(text.part("your_tensors", "The file"))
+    with left:
+        captures_board.show(view, example, head, "matrices")
+        captures_board.about(example)
+    captures_board.snippet()
+    stage.pitfalls("your_tensors")
+
+
+def ask() -> str:
+    """The file, the capture and the head."""
+    file, capture, head = st.columns([6, 3, 2])
+    with file:
+        real_controls.ask_file()
+    with capture:
+        example = real_controls.ask_capture()
+    with head:
+        real_controls.ask_head(example)
+    return example
+
+
+if __name__ == "__main__":
+    from app import main
+
+    main()

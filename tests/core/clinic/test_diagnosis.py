@@ -1,0 +1,341 @@
+"""What the clinic answers on made-up input: conventions, ties, honesty, number formats, large input."""
+
+import json
+
+import numpy as np
+import pytest
+
+from core.clinic import diagnose
+from core.clinic.fits import RATES
+from core.faults.pipeline import FAULTY, run
+from core.faults.problem import problem_of
+
+RANDOM = np.random.default_rng(11)
+B, H, T, D = 2, 3, 7, 10
+Q, K, V = (RANDOM.standard_normal((B, H, T, D)) for _ in range(3))
+TRI = np.tri(T, dtype=bool)
+STATED = {"layout": "BHTD", "causal": False}
+
+
+def soft(z):
+    e = np.exp(z - z.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def attend(q=Q, k=K, v=V, allowed=True, factor=None):
+    scores = q @ k.swapaxes(-1, -2) * (q.shape[-1] ** -0.5 if factor is None else factor)
+    return soft(np.where(allowed, scores, -np.inf)) @ v
+
+
+def verdict(**arrays):
+    return diagnose(**arrays).verdict
+
+
+# --- right in every convention -----------------------------------------------------------------
+
+
+def test_right_whatever_is_left_unsaid():
+    assert verdict(q=Q, k=K, v=V, out=attend()) == "correct"
+    causal = diagnose(q=Q, k=K, v=V, out=attend(allowed=TRI))
+    assert causal.verdict == "correct"
+    assert "causal" in causal.notes
+
+
+def test_right_with_heads_behind_time():
+    laid = {name: array.swapaxes(1, 2) for name, array in (("q", Q), ("k", K), ("v", V), ("out", attend()))}
+    assert diagnose(laid).verdict == "correct"
+    assert diagnose(laid, layout="BTHD").verdict == "correct"
+
+
+def test_the_wrong_layout_is_attention_over_heads():
+    out = attend(*(x.swapaxes(1, 2) for x in (Q, K, V))).swapaxes(1, 2)
+    assert diagnose(q=Q, k=K, v=V, out=out, **STATED).labels == [["heads.attends_over_heads"]]
+
+
+@pytest.mark.parametrize("polarity", ["keep", "hide"])
+def test_mask_polarity_is_inferred_and_can_be_stated(polarity):
+    mask = TRI if polarity == "keep" else ~TRI
+    out = attend(allowed=TRI)
+    assert diagnose(q=Q, k=K, v=V, out=out, mask=mask, **STATED).verdict == "correct"
+    assert diagnose(q=Q, k=K, v=V, out=out, mask=mask, mask_true=polarity, **STATED).verdict == "correct"
+    other = "hide" if polarity == "keep" else "keep"
+    assert ["mask.inverted"] in diagnose(q=Q, k=K, v=V, out=out, mask=mask, mask_true=other, **STATED).labels
+
+
+@pytest.mark.parametrize("low", [-np.inf, -1e9, np.finfo(np.float32).min])
+def test_additive_masks(low):
+    assert (
+        verdict(q=Q, k=K, v=V, out=attend(allowed=TRI), mask=np.where(TRI, 0.0, low), **STATED) == "correct"
+    )
+
+
+def test_a_general_additive_mask_is_a_bias():
+    bias = RANDOM.standard_normal((H, T, T))
+    out = soft(Q @ K.swapaxes(-1, -2) / D**0.5 + bias) @ V
+    assert verdict(q=Q, k=K, v=V, out=out, attn_mask=bias, **STATED) == "correct"
+
+
+def test_masks_of_one_axis_per_batch_and_head():
+    """nn.MultiheadAttention takes (B h, T, T)."""
+    allowed = (RANDOM.random((B * H, T, T)) > 0.5) | np.eye(T, dtype=bool)
+    out = attend(allowed=allowed.reshape(B, H, T, T))
+    assert verdict(q=Q, k=K, v=V, out=out, attn_mask=~allowed, **STATED) == "correct"
+
+
+def test_another_scale_can_be_meant():
+    out = attend(factor=1.0)
+    assert diagnose(q=Q, k=K, v=V, out=out, **STATED).labels == [["scale.missing"]]
+    assert diagnose(q=Q, k=K, v=V, out=out, scale=1.0, **STATED).verdict == "correct"
+
+
+def test_names_of_other_libraries():
+    arrays = {"query": Q, "Key": K, "value_states": V, "attn.output": attend()}
+    assert diagnose(arrays, **STATED).verdict == "correct"
+
+
+def test_weights_alone():
+    weights = soft(Q @ K.swapaxes(-1, -2) / D**0.5)
+    assert diagnose(q=Q, k=K, weights=weights, **STATED).verdict == "correct"
+    wrong = soft(Q @ K.swapaxes(-1, -2))
+    assert diagnose(q=Q, k=K, weights=wrong, **STATED).labels == [["scale.missing"]]
+
+
+def test_weights_that_did_not_make_the_output():
+    answer = diagnose(q=Q, k=K, v=V, out=attend(), weights=Q @ K.swapaxes(-1, -2), **STATED)
+    assert answer.verdict == "correct"
+    assert any("not the ones" in note for note in answer.notes)
+
+
+def test_linear_layers_keep_the_transpose():
+    x, (wq, wk, wv, wo) = RANDOM.standard_normal((2, 7, 12)), RANDOM.standard_normal((4, 12, 12))
+
+    def heads(y):
+        return y.reshape(2, 7, 3, 4).swapaxes(1, 2)
+
+    out = attend(heads(x @ wq.T), heads(x @ wk.T), heads(x @ wv.T)).swapaxes(1, 2).reshape(2, 7, 12) @ wo.T
+    arrays = {"x": x, "wq": wq, "wk": wk, "wv": wv, "wo": wo, "out": out}
+    assert diagnose(arrays, n_heads=3, causal=False).verdict == "correct"
+    assert diagnose(arrays, n_heads=3, causal=False, weights_as="x @ w.T").verdict == "correct"
+    assert ["projection.w_transposed"] in diagnose(arrays, n_heads=3, causal=False, weights_as="x @ w").labels
+
+
+# --- honesty ---------------------------------------------------------------------------------------
+
+
+def test_noise_is_unexplained():
+    answer = diagnose(q=Q, k=K, v=V, out=RANDOM.standard_normal(Q.shape), **STATED)
+    assert answer.verdict == "unexplained"
+    assert answer.explanations == ()
+    assert answer.exit_code == 1
+
+
+def test_a_fault_has_to_reproduce_every_number():
+    out = attend(factor=1.0)
+    out[1, 2, 3, 4] += 1e-6
+    assert verdict(q=Q, k=K, v=V, out=out, **STATED) == "unexplained"
+
+
+def test_the_same_tensor_thrice_cannot_tell_a_swap():
+    answer = diagnose(q=Q, k=Q, v=Q, out=attend(Q, Q, Q), **STATED)
+    assert answer.verdict == "undetermined"
+    assert any("q and k hold the same numbers" in reason for reason in answer.not_tested)
+
+
+def test_a_mask_that_hides_nothing_cannot_tell():
+    keep = np.ones((B, T), dtype=bool)
+    answer = diagnose(q=Q, k=K, v=V, out=attend(), key_keep=keep, **STATED)
+    assert answer.verdict == "undetermined"
+    assert any("hides nothing" in reason for reason in answer.not_tested)
+
+
+def test_coarser_arithmetic_inside_is_not_a_fault():
+    """As on a GPU whose float32 products keep 10 bits."""
+    rounded = [np.ldexp(np.rint(np.frexp(x)[0] * 2048) / 2048, np.frexp(x)[1]) for x in (Q, K, V)]
+    answer = diagnose(q=Q, k=K, v=V, out=attend(*rounded).astype(np.float32), **STATED)
+    assert answer.verdict == "correct"
+    assert "coarser format" in answer.message
+
+
+def test_rows_with_nothing_allowed():
+    keep = np.arange(T) >= np.array([[2], [0]])
+    allowed = TRI & keep[:, None, None, :]
+    with np.errstate(invalid="ignore"):
+        out = attend(allowed=allowed)
+    arrays = {"q": Q, "k": K, "v": V, "key_keep": keep}
+    said = {"layout": "BHTD", "causal": True}
+    answer = diagnose({**arrays, "out": out}, **said)
+    assert answer.labels == [["mask.fully_masked_row"]]
+    assert "not the maths" in answer.message
+    zeros = np.where(allowed.any(-1, keepdims=True), out, 0.0)
+    assert diagnose({**arrays, "out": zeros}, **said).verdict == "correct"
+    mean = np.where(allowed.any(-1, keepdims=True), out, V.mean(-2, keepdims=True))
+    assert diagnose({**arrays, "out": mean}, **said).verdict == "correct"
+
+
+def test_padded_queries_may_hold_anything_usual():
+    keep = np.arange(T) < np.array([[4], [T]])
+    out = attend(allowed=keep[:, None, None, :])
+    hidden_too = np.where(keep[:, None, :, None], out, 0.0)
+    for each in (out, hidden_too):
+        assert verdict(q=Q, k=K, v=V, key_keep=keep, out=each, **STATED) == "correct"
+
+
+# --- faults beyond the catalogue's numbers ------------------------------------------------------------
+
+
+def test_a_scale_of_no_name_is_fitted():
+    answer = diagnose(q=Q, k=K, v=V, out=attend(factor=0.7134), **STATED)
+    assert answer.labels == [["scale.wrong_constant"]]
+    assert answer.explanations[0].details == ("times 0.7134",)
+
+
+def test_a_fill_of_no_name_is_fitted():
+    out = soft(np.where(TRI, Q @ K.swapaxes(-1, -2) / D**0.5, -3.3)) @ V
+    answer = diagnose(q=Q, k=K, v=V, out=out, layout="BHTD", causal=True)
+    assert answer.labels == [["mask.filled_with_small_negative"]]
+    assert answer.explanations[0].details == ("-3.3",)
+
+
+def test_a_factor_on_the_output_is_fitted():
+    assert diagnose(q=Q, k=K, v=V, out=1.5 * attend(), **STATED).labels == [["blend.output_scaled"]]
+
+
+@pytest.mark.parametrize("rate", RATES[1::2])
+@pytest.mark.parametrize("d_v", [7, 10])
+def test_dropout_is_found(rate, d_v):
+    random = np.random.default_rng(int(100 * rate))
+    v = V[..., :d_v]
+    weights = soft(Q @ K.swapaxes(-1, -2) / D**0.5)
+    weights = np.where(random.random(weights.shape) > rate, weights / (1 - rate), 0)
+    answer = diagnose(q=Q, k=K, v=v, out=weights @ v, **STATED)
+    assert answer.labels == [["blend.dropout_active"]]
+    assert answer.explanations[0].details == (f"p = {rate:.2f}",)
+
+
+def test_dropout_on_the_output():
+    out = np.where(RANDOM.random(Q.shape) > 0.3, attend() / 0.7, 0)
+    assert diagnose(q=Q, k=K, v=V, out=out, **STATED).labels == [["blend.dropout_active"]]
+
+
+# --- number formats ------------------------------------------------------------------------------------
+
+
+def test_overflow_is_told_apart_from_a_wrong_step():
+    q, k = (400 * Q).astype(np.float16), (100 * K).astype(np.float16)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = (q.astype(float) @ k.astype(float).swapaxes(-1, -2)).astype(np.float16).astype(float)
+        out = soft(scores / D**0.5) @ V
+    answer = diagnose(q=q, k=k, v=V.astype(np.float16), out=out.astype(np.float16), **STATED)
+    assert answer.labels == [["score.fp16_overflow"]]
+    assert answer.explanations[0].number_format
+    assert "number format" in answer.message
+
+
+def test_bfloat16_in_a_float32_file():
+    def short(x):
+        bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
+        return ((bits + 0x8000) & np.uint32(0xFFFF0000)).view(np.float32)
+
+    q, k, v = short(Q), short(K), short(V)
+    weights = short(soft(short(q @ k.swapaxes(-1, -2)) / D**0.5))
+    assert verdict(q=q, k=k, v=v, out=short(weights @ v), **STATED) == "correct"
+
+
+# --- the answer itself ------------------------------------------------------------------------------------
+
+
+def test_json_has_the_promised_fields():
+    answer = diagnose(q=Q, k=K, v=V, out=attend(factor=1.0), **STATED)
+    found = json.loads(answer.as_json())
+    assert found["verdict"] == "fault"
+    assert found["message"]
+    assert found["not_tested"] == []
+    assert {"faults", "step", "max_error", "page"} <= set(found["explanations"][0])
+    assert found["explanations"][0]["faults"] == ["scale.missing"]
+    assert found["explanations"][0]["step"] == found["explanations"][0]["page"] == "scale"
+
+
+def test_progress_is_told():
+    seen = []
+    diagnose(
+        q=Q,
+        k=K,
+        v=V,
+        out=RANDOM.standard_normal(Q.shape),
+        progress=lambda part, what: seen.append((part, what)),
+        **STATED,
+    )
+    assert len(seen) > 10
+    assert seen[-1] == (1.0, "done")
+    assert all(0 <= part <= 1 for part, _ in seen)
+
+
+def test_large_input_is_sampled_and_says_so():
+    q, k, v = (RANDOM.standard_normal((6, 8, 300, 8)).astype(np.float32) for _ in range(3))
+    answer = diagnose(q=q, k=k, v=v, out=attend(q, k, v, factor=1.0), **STATED)
+    assert answer.labels == [["scale.missing"]]
+    assert "of 6 batch entries" in answer.sampled
+
+
+def test_too_long_is_refused_before_any_score_is_made():
+    long = np.zeros((50_000, 2), np.float32)
+    answer = diagnose(q=long, k=long, v=long, out=long)
+    assert answer.labels == [["input.too_large"]]
+    assert "50000 queries" in answer.message
+
+
+def test_faults_that_mix_heads_are_found_in_middle_sized_input():
+    q, k, v = (RANDOM.standard_normal((2, 8, 40, 12)).astype(np.float32) for _ in range(3))
+    for label in ("heads.weights_averaged", "softmax.axis_batch", "score.qk_swapped", "mask.peeks_one_ahead"):
+        choice = next(c for cs in FAULTY.values() for c in cs if c.label == label)
+        problem = problem_of(*(a.astype(float) for a in (q, k, v)), causal=True)
+        out = run(problem, [choice]).output.astype(np.float32)
+        assert [label] in diagnose(q=q, k=k, v=v, out=out, layout="BHTD", causal=True).labels
+
+
+@pytest.mark.parametrize(
+    ("arrays", "label"),
+    [
+        ({"q": Q, "k": K[..., :9], "v": V, "out": V}, "input.shape_mismatch"),
+        ({"q": Q, "k": K, "v": V[:, :, :5], "out": V}, "input.shape_mismatch"),
+        ({"q": Q, "k": K, "v": V, "out": V[..., :3]}, "input.shape_mismatch"),
+        (
+            {"q": Q, "k": K[:, :2], "v": V[:, :2], "out": V, "meta": np.array('{"layout": "BHTD"}')},
+            "input.shape_mismatch",
+        ),
+        ({"q": Q[0, 0, 0], "k": K, "v": V, "out": V}, "input.shape_mismatch"),
+        ({"q": Q, "k": K, "v": V}, "input.missing_array"),
+        ({"q": Q, "out": V}, "input.missing_array"),
+        ({}, "input.missing_array"),
+        ({"q": Q, "k": K, "v": V, "out": V, "query": Q}, "input.duplicate_array"),
+        ({"q": np.where(Q > 2, np.inf, Q), "k": K, "v": V, "out": V}, "input.inf_in_inputs"),
+        ({"q": Q, "k": np.where(K > 2, np.nan, K), "v": V, "out": V}, "input.nan_in_inputs"),
+        ({"q": Q + 0j, "k": K, "v": V, "out": V}, "input.wrong_dtype"),
+        ({"q": Q > 0, "k": K, "v": V, "out": V}, "input.wrong_dtype"),
+        ({"q": np.array([["a"]]), "k": K, "v": V, "out": V}, "input.wrong_dtype"),
+        ({"q": [[1, 2], [3]], "k": K, "v": V, "out": V}, "input.wrong_dtype"),
+        (
+            {"q": np.zeros((0, 4)), "k": np.zeros((0, 4)), "v": np.zeros((0, 4)), "out": np.zeros((0, 4))},
+            "input.empty",
+        ),
+        ({"q": Q, "k": K, "v": V, "out": V, "mask": np.ones((3, 5), bool)}, "input.shape_mismatch"),
+        ({"q": Q, "k": K, "v": V, "out": V, "key_keep": np.ones((T,), bool)}, "input.shape_mismatch"),
+        ({"q": Q, "k": K, "v": V, "out": V, "key_keep": np.full((B, T), 7)}, "input.wrong_dtype"),
+        ({"q": Q, "k": K, "v": V, "out": V, "meta": np.array("{")}, "input.meta"),
+        ({"q": Q, "k": K, "v": V, "out": V, "meta": np.array('{"causal": "yes"}')}, "input.meta"),
+        ({"q": Q, "k": K, "v": V, "out": V, "meta": np.array('{"num_heads": -1}')}, "input.meta"),
+        ({"x": V[0], "wq": Q[0, 0], "wk": Q[0, 0], "wv": Q[0, 0], "out": V[0]}, "input.shape_mismatch"),
+    ],
+)
+def test_bad_input(arrays, label):
+    answer = diagnose(arrays)
+    assert answer.verdict == "bad_input"
+    assert answer.labels == [[label]]
+    assert answer.exit_code == 3
+    assert len(answer.message) > 10
+
+
+def test_both_shapes_are_named():
+    message = diagnose(q=Q, k=K[..., :9], v=V, out=V).message
+    assert str(Q.shape) in message
+    assert str(K[..., :9].shape) in message

@@ -1,0 +1,148 @@
+"""The pages Real heads and Your tensors: they show the model's and the file's own numbers."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from core.captures import example_capture
+from core.grammar import SENTENCES
+from core.head_scores import JOBS, TASKS, cut_cells, measure
+from core.interventions import findings
+from core.real import head_names
+from core.setup import Setup, run
+from core.tiny_model import N_HEADS, Change, Cut, read_sentence, run_model
+from tests.pages.conftest import drawn, words
+
+KEYS = read_sentence(SENTENCES["keys"])
+NINA = "Paul called Nina because she"
+WALK = ("start", "score", "scale", "softmax", "blend", "mask", "heads")
+WHOLE = {"example": "model", "mask": "causal", "sentence": NINA, "seq_len": 6, "real_head": "L0H0"}
+
+
+def test_the_page_draws_all_eight_maps_of_the_sentence(open_page: Callable) -> None:
+    page = open_page("real_heads")
+    steps = run_model(KEYS)
+    for index, name in enumerate(head_names("model")):
+        weights = steps.head(*divmod(index, N_HEADS)).weights
+        np.testing.assert_array_equal(drawn(page)[name]["values"], weights)
+
+
+def test_the_score_table_is_the_measured_one(open_page: Callable) -> None:
+    heads, table = measure().heads, drawn(open_page("real_heads"))["jobs"]
+    assert table["values"].shape == (9, len(JOBS))
+    for col, job in enumerate(JOBS):
+        np.testing.assert_allclose(table["values"][:8, col], heads.weight[job].ravel())
+        assert table["values"][8, col] == heads.uniform[job]
+
+
+def test_one_cell_is_cut_and_the_prediction_stands_beside_the_right_one(open_page: Callable) -> None:
+    page = open_page("real_heads", **WHOLE, row=5, col=3, cut="true")
+    words_of = read_sentence(NINA)
+    trained, cut = run_model(words_of), run_model(words_of, Change(cuts=(Cut(0, 0, 5, 3),)))
+    shown = drawn(page)["next"]
+    assert shown["colLabels"] == ["as trained", "changed"]
+    swam = shown["rowLabels"].index("swam")
+    np.testing.assert_array_equal(shown["values"][swam, 0], trained.probabilities[5].max())
+    assert shown["values"][swam, 0] > 0.9 > 0.1 > shown["values"][swam, 1]
+    np.testing.assert_array_equal(drawn(page)["L0H0"]["values"], cut.head(0, 0).weights)
+    assert drawn(page)["L0H0"]["values"][5, 3] == 0
+    measured = cut_cells("coreference", 0, 0)
+    assert all(f"{p:.3f}" in words(page) for p in (measured.before, measured.after, measured.control))
+
+
+@pytest.mark.parametrize("fault", ["scale.missing", "mask.missing_causal", "score.qk_swapped"])
+def test_a_fault_shows_its_price_and_its_code(open_page: Callable, fault: str) -> None:
+    page = open_page("real_heads", fault=fault)
+    trained, broken = measure(), measure(Change(fault=fault))
+    for task in TASKS:
+        row = f"| {task} | {trained.n[task]} | {trained.accuracy[task]:.3f} | {broken.accuracy[task]:.3f} |"
+        assert row in words(page)
+    assert f"| {trained.text_loss:.2f} | {broken.text_loss:.2f} |" in words(page)
+    assert f"def {fault.replace('.', '_')}" in page.get("code")[0].value
+
+
+def test_a_head_is_switched_off(open_page: Callable) -> None:
+    page = open_page("real_heads", off="L1H1")
+    off = measure(Change(off=frozenset({(1, 1)})))
+    assert drawn(page)["L1H1"]["title"] == "L1H1, off"
+    assert f"{off.text_loss:.2f}" in words(page)
+
+
+def test_what_is_true_is_said_with_measured_numbers(open_page: Callable) -> None:
+    text = words(open_page("real_heads")).replace("\\", "")
+    assert all(sentence in text for sentence in findings())
+
+
+def test_a_cut_that_leaves_nothing_is_told(open_page: Callable) -> None:
+    page = open_page("real_heads", **WHOLE | {"row": 0, "col": 0, "cut": "true"})
+    assert "cannot be cut" in page.warning[0].value
+    assert drawn(page)["next"]["colLabels"] == ["as trained"]
+
+
+def test_unknown_words_are_told_and_kept(open_page: Callable) -> None:
+    page = open_page("real_heads")
+    page.text_input(key="typed").set_value("the kets are dusty .").run()
+    assert "kets” is not a word of this model" in page.warning[0].value.replace("\\", "")
+    assert "keys" in page.warning[0].value
+    assert page.text_input(key="typed").value == "the kets are dusty ."
+    page.text_input(key="typed").set_value("the keys are dusty .").run()
+    assert not page.warning
+    assert drawn(page)["L0H0"]["rowLabels"] == ["<s>", "the", "keys", "are", "dusty", "."]
+
+
+def test_a_word_is_added_and_an_example_started_from(open_page: Callable) -> None:
+    page = open_page("real_heads")
+    page.selectbox(key="start_from").select("Anna").run()
+    assert page.text_input(key="typed").value == SENTENCES["Anna"]
+    page.selectbox(key="add_word").select("the").run()
+    assert page.text_input(key="sentence").value == SENTENCES["Anna"] + " the"
+    assert page.slider(key="seq_len").value == len(SENTENCES["Anna"].split()) + 2
+
+
+def test_visiting_leaves_the_walk_alone_until_something_is_picked(open_page: Callable) -> None:
+    page = open_page("real_heads", example="coref")
+    assert page.selectbox(key="example").value == "coref"
+    page.selectbox(key="which_head").select("L1H3").run()
+    assert page.selectbox(key="example").value == "model"
+    assert page.selectbox(key="mask").value == "causal"
+    assert page.slider(key="seq_len").value == len(KEYS) + 1
+
+
+@pytest.mark.parametrize("slug", WALK)
+def test_a_head_of_the_model_is_traced_through_the_walk(open_page: Callable, slug: str) -> None:
+    page = open_page(slug, **WHOLE, row=5, col=3)
+    steps = run(Setup("model", 6, 16, "causal", sentence=NINA, real_head="L0H0")).heads.head(0)
+    matrices = drawn(page)
+    shown = [name for name in matrices if name in ("q", "scores", "scaled_scores", "weights", "output")]
+    assert shown or slug == "heads"
+    for name in shown:
+        whole = getattr(steps, name)
+        columns = slice(matrices[name]["colStart"], matrices[name]["colStart"] + matrices[name]["cols"])
+        np.testing.assert_array_equal(matrices[name]["values"], whole[:, columns])
+    if slug == "heads":
+        layer = run_model(read_sentence(NINA)).layers[0].multi_head.heads
+        np.testing.assert_allclose(matrices["weights.2"]["values"], layer.weights[2], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["minilm", "smollm2"])
+def test_captures_are_browsed_and_traced(open_page: Callable, name: str) -> None:
+    page = open_page("your_tensors", example=name, real_head="5", seq_len=15)
+    weights = example_capture(name).head(5).weights
+    np.testing.assert_array_equal(drawn(page)["matrices"]["values"], weights)
+    assert "Apache-2.0" in words(page)
+    assert f"{example_capture(name).errors().output:.1e}" in words(page)
+    assert "def capture(model" in page.get("code")[0].value
+    score = open_page("score", example=name, real_head="5", seq_len=15)
+    np.testing.assert_allclose(
+        drawn(score)["scores"]["values"], example_capture(name).head(5).scores[:15, :15], atol=1e-4
+    )
+    assert not open_page("heads", example=name, real_head="5").get("bidi_component")
+
+
+def test_two_captures_stand_side_by_side(open_page: Callable) -> None:
+    page = open_page("your_tensors", example="minilm", other="smollm2", other_head=3)
+    np.testing.assert_array_equal(
+        drawn(page)["other_map"]["values"], example_capture("smollm2").head(3).weights
+    )
+    assert "3 query heads share each key/value head" in words(page)

@@ -1,0 +1,28 @@
+"""Plotly charts on the page: every chart is shown the same way, and with its description."""
+
+import streamlit as st
+
+from ui.figures import Chart
+
+# One button, no more: the browser itself makes an image of the chart. Each button is a stop of the Tab key.
+_CONFIG = {
+    "displaylogo": False,
+    "modeBarButtons": [["toImage"]],
+    "toImageButtonOptions": {"format": "png", "scale": 2, "filename": "attention"},
+}
+
+
+def theme() -> str:
+    """ "light" or "dark", as the reader sees the page."""
+    return st.context.theme.type or "light"
+
+
+def show(chart: Chart, key: str | None = None) -> None:
+    """Draw a chart. Two that are equal need different keys, as when one is drawn while something runs."""
+    st.plotly_chart(chart.figure, key=key, alt=chart.alt, theme=None, config=_CONFIG)
+
+
+def leave_out(chart: Chart, name: str) -> Chart:
+    """The same chart with one series hidden; its entry in the legend stays, in grey."""
+    chart.figure.update_traces(visible="legendonly", selector={"name": name})
+    return chart

@@ -1,0 +1,72 @@
+"""What every lab stands on: its place in the chooser, its words, its table, its board."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+import streamlit as st
+
+from core.experiments.prose import Table
+from ui import stage, tensors, text
+from ui.matrix import Matrix
+from ui.view import View
+
+Lab = Callable[[View], None]
+
+
+class Record(Protocol):
+    """What an experiment hands back."""
+
+    @property
+    def caption(self) -> str:
+        """What to look at, with the numbers."""
+
+    @property
+    def note(self) -> str:
+        """When it holds."""
+
+
+def choose(slug: str, labs: Mapping[str, Lab], view: View) -> None:
+    """The chooser and the one lab that is open; only that one is computed. The first is open at the start."""
+    with st.container(key="labs"):
+        st.subheader(text.part("labs/labs", "Heading"), divider="gray")
+        name = st.segmented_control(
+            "Lab", list(labs), default=next(iter(labs)), key=f"{slug}_lab", bind="query-params",
+            required=True, label_visibility="collapsed",
+        )  # fmt: skip
+        st.markdown(text.part(f"labs/{slug}", name))
+        labs[name](view)
+
+
+def halves() -> list:
+    """A picture, and the words that tell what to look at."""
+    return st.columns([13, 8], gap="medium")
+
+
+def tell(*records: Record) -> None:
+    """The captions with their numbers, then the conditions in small print."""
+    for record in records:
+        st.markdown(text.literal(record.caption))
+    for record in records:
+        st.caption(text.literal(record.note))
+
+
+def table(rows: Table) -> None:
+    """A table of the core, its header first."""
+    with st.container(key="lab_table"):
+        st.markdown(text.table(rows[0], rows[1:]))
+
+
+def matrix(view: View, name: str, values: np.ndarray, slot: tuple[int, int], **more: Any) -> Matrix:
+    """Other values of the page's tensor `name`, with its axes and labels; `more` holds id and title.
+
+    What belonged to the page's own values (sources, marks of edits) is left out.
+    """
+    drawn = tensors.matrix(view, name, slot)
+    return replace(drawn, values=values, sources={}, changed=None, editable=False, **more)
+
+
+def board(view: View, matrices: Sequence[Matrix], label: str, max_height: int = 300) -> None:
+    """Matrices of a lab; what is picked in them is picked on the whole page."""
+    stage.show(view, matrices, label, key="lab_board", max_height=max_height)
