@@ -10,7 +10,11 @@ from ui.view import View
 
 def main() -> None:
     """Run one page. A page file that Streamlit starts alone calls this too (see pages/__init__.py)."""
-    frame.configure()
+    # A session's first run asks the widgets. Later ones know what they hold and draw the page first,
+    # so that the matrices reach the browser ahead of everything else (stage.paint_first).
+    held = controls.held()
+    if held is None:
+        frame.configure()
     links = {page.slug: frame.link(page, default=page is PAGES[0]) for page in PAGES}
     current = st.navigation(list(links.values()), position="top")
     # The default page answers at "/", and there Streamlit leaves its url_path empty.
@@ -19,9 +23,6 @@ def main() -> None:
     with st.sidebar:
         presenter.draw(slug)
     sidebar, header, body = st.sidebar.container(), st.container(), st.container()
-    # A session's first run asks the widgets. Later ones know what they hold and draw the page first,
-    # so that the matrices reach the browser ahead of everything else (stage.paint_first).
-    held = controls.held()
     if held is None:
         with sidebar:
             choices = controls.draw()
@@ -32,6 +33,8 @@ def main() -> None:
         # whose widgets were made by the entry script, and pages have widgets of their own.
         PAGES[index].render(View.of(*choices))
     with header:
+        if held is not None:
+            frame.configure()
         frame.style()
         frame.header(PAGES, index, links)
         if presenter.with_notes():

@@ -1,7 +1,6 @@
 """What every lab stands on: its place in the chooser, its words, its table, its board."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -63,8 +62,8 @@ def matrix(view: View, name: str, values: np.ndarray, slot: tuple[int, int], **m
 
     What belonged to the page's own values (sources, marks of edits) is left out.
     """
-    drawn = tensors.matrix(view, name, slot)
-    return replace(drawn, values=values, sources={}, changed=None, editable=False, **more)
+    others = {"values": values, "sources": {}, "changed": None, "editable": False}
+    return tensors.matrix(view, name, slot, **others | more)
 
 
 def board(view: View, matrices: Sequence[Matrix], label: str, max_height: int = 300) -> None:
