@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,9 @@ from ui.view import View
 ASSETS = Path(__file__).parents[1] / "assets"
 ICON = str(ASSETS / "icon.png")
 # Read once, not at every run.
-STYLE = f"<style>{(ASSETS / 'style.css').read_text(encoding='utf-8')}</style>"
+STYLE, LARGE = (
+    f"<style>{(ASSETS / name).read_text(encoding='utf-8')}</style>" for name in ("style.css", "present.css")
+)
 
 # The parts of softmax(Q Kᵀ / √d_k + M) V, in the order of the formula, as KaTeX.
 _SCORE, _SCALE, _MASK, _VALUES = r"QK^{\mathsf T}", r"/\,\sqrt{d_k}", r"\,+\,M", r"\,V"
@@ -43,13 +44,7 @@ def configure() -> None:
 
 def style() -> None:
     """The app's style sheet, and in presenter mode the one for the back row."""
-    sheets = (STYLE, presenter.STYLE) if presenter.presenting() else (STYLE,)
-    st.html(_style(sheets))
-
-
-@lru_cache
-def _style(sheets: tuple[Path, ...]) -> str:
-    return f"<style>{''.join(sheet.read_text(encoding='utf-8') for sheet in sheets)}</style>"
+    st.html(STYLE + LARGE if presenter.presenting() else STYLE)
 
 
 def link(page: Page, *, default: bool) -> Any:

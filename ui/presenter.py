@@ -6,14 +6,12 @@
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 
 import streamlit as st
 
 from ui import steps
 from ui.matrix import MAX_HEIGHT
 
-STYLE = Path(__file__).parents[1] / "assets" / "present.css"
 SCALE = 1.45  # of the matrices and the figures
 SHARE = 0.7  # of their usual height, for matrices with something under them
 TO_THE_END = 0  # of the screen, for the others; see assets/matrix/board.js
