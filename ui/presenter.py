@@ -12,7 +12,8 @@ import streamlit as st
 from ui import steps
 from ui.matrix import MAX_HEIGHT
 
-SCALE = 1.45  # of the matrices and the figures
+SCALE = 1.45  # of the matrices
+CHART_TYPE = 18  # pixels
 SHARE = 0.7  # of their usual height, for matrices with something under them
 TO_THE_END = 0  # of the screen, for the others; see assets/matrix/board.js
 LONG_CODE = 3  # lines; longer code has a screen of its own
