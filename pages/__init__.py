@@ -18,6 +18,7 @@ from pages import (
     score,
     softmax,
     start,
+    teach,
     your_tensors,
 )
 from ui.frame import Page
@@ -36,4 +37,5 @@ PAGES = (
     Page("real_heads", "Real heads", "heads", real_heads.render),
     Page("your_tensors", "Your tensors", "heads", your_tensors.render),
     Page("clinic", "Clinic", "all", clinic.render),
+    Page("teach", "Teach", "all", teach.render),
 )
