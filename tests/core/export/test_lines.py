@@ -36,6 +36,10 @@ def test_in_the_module_score_and_scale_are_one_line():
     )
 
 
+def test_in_the_module_the_mask_is_its_condition_and_its_fill():
+    assert lit("module", "mask") == ["if allowed is not None:", "z = z.masked_fill(~allowed, -math.inf)"]
+
+
 def test_a_listing_with_blanks_holds_none_of_the_answers():
     text = "\n".join(line for line, _ in listing("numpy", blanks=True))
     assert text.count("____") == len(NUMPY_BLANKS)
