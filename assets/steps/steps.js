@@ -8,6 +8,7 @@
 const TYPING = "input:not([type=checkbox], [type=radio], [type=range], [role=combobox]), textarea, [contenteditable=true]";
 const USES_ARROWS = `${TYPING}, input, select, [role=slider], [role=grid], [role=combobox], [role=listbox], [role=option],
   [role=radiogroup], [role=tablist], [role=menu], [role=menuitem]`;
+const FIELD = "input, select, [role=combobox]"; // where Escape has work of its own
 const OPEN = "[role=combobox][aria-expanded=true], [role=listbox], [role=option], [role=menu], [role=dialog]";
 const SHOW_SIDEBAR = '[data-testid="stExpandSidebarButton"]'; // there only while the sidebar is closed
 const HIDE_SIDEBAR = '[data-testid="stSidebarCollapseButton"] button';
@@ -58,15 +59,15 @@ function focusOf(event) {
 
 function present(key, within, data, send) {
   if (within(TYPING) || within(OPEN)) return false;
-  const busy = key.startsWith("Arrow") && within(USES_ARROWS);
-  if (busy) return false;
+  if (key.startsWith("Arrow") && within(USES_ARROWS)) return false;
   if (key in CLICKER) return turn(CLICKER[key]);
   if (key in DOWN) return movePart(DOWN[key]);
   if (key === "r") return reveal();
   if (key === "s") return click(SHOW_SIDEBAR) || click(HIDE_SIDEBAR);
   if (/^[1-9]$/.test(key) && key <= data.pages.length) return open(addressOf(data.pages[key - 1]));
-  if (key === "Escape") send("leave", true);
-  return key === "Escape";
+  if (key !== "Escape" || within(FIELD)) return false;
+  send("leave", true);
+  return true;
 }
 
 function turn(where) {

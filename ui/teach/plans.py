@@ -39,7 +39,7 @@ def _page(stop: Stop, titles: Mapping[str, str]) -> str:
     """The stop's page, in the state of its question."""
     query = address.of_item(stop.item) if stop.item else address.of_start()
     slug = "" if stop.page == next(iter(titles)) else stop.page
-    return f"[{titles[stop.page]}]({address.relative(slug, query)})" if stop.page in titles else stop.page
+    return f"[{titles[stop.page]}]({address.relative(slug, query)})"
 
 
 def _question(stop: Stop) -> str:
