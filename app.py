@@ -23,6 +23,11 @@ def main() -> None:
     with st.sidebar:
         presenter.draw(slug)
     sidebar, header, body = st.sidebar.container(), st.container(), st.container()
+    turned = frame.is_turned(slug)
+    if turned:  # a new page shows at once where it is and how to go on
+        with header:
+            frame.style()
+            frame.header(PAGES, index, links)
     if held is None:
         with sidebar:
             choices = controls.draw()
@@ -35,8 +40,9 @@ def main() -> None:
     with header:
         if held is not None:
             frame.configure()
-        frame.style()
-        frame.header(PAGES, index, links)
+        if not turned:
+            frame.style()
+            frame.header(PAGES, index, links)
         if presenter.with_notes():
             notes.show(slug)
     if held is not None:

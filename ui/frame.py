@@ -53,6 +53,16 @@ def link(page: Page, *, default: bool) -> Any:
     return st.Page(render, title=page.title, url_path=page.slug, default=default)
 
 
+PAGE_SHOWN = "page_shown"  # in session_state: the page of the run before
+
+
+def is_turned(slug: str) -> bool:
+    """Whether the reader has come to this page with this run."""
+    turned = st.session_state.get(PAGE_SHOWN) != slug
+    st.session_state[PAGE_SHOWN] = slug
+    return turned
+
+
 WALK = {"score": "Score", "scale": "Scale", "softmax": "Softmax", "blend": "Blend"}
 
 
