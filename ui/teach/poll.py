@@ -85,6 +85,7 @@ def _way_in(asked: Question) -> None:
         st.subheader(asked.code, anchor=False)
     qr(url)
     st.code(url, language=None, wrap_lines=True)
+    text.caption("teach", "Private")
     st.button("Close the class and forget its votes", on_click=_close)
 
 
