@@ -3,7 +3,8 @@
 import streamlit as st
 
 from pages import PAGES
-from ui import controls, frame
+from ui import controls, frame, presenter
+from ui.teach import notes
 from ui.view import View
 
 
@@ -18,7 +19,15 @@ def main() -> None:
     current = st.navigation(list(links.values()), position="top")
     # The default page answers at "/", and there Streamlit leaves its url_path empty.
     index = next((i for i, page in enumerate(PAGES) if page.slug == current.url_path), 0)
+    slug = PAGES[index].slug
+    with st.sidebar:
+        presenter.draw(slug)
     sidebar, header, body = st.sidebar.container(), st.container(), st.container()
+    turned = frame.is_turned(slug)
+    if turned:  # a new page shows at once where it is and how to go on
+        with header:
+            frame.style()
+            frame.header(PAGES, index, links)
     if held is None:
         with sidebar:
             choices = controls.draw()
@@ -31,8 +40,11 @@ def main() -> None:
     with header:
         if held is not None:
             frame.configure()
-        frame.style()
-        frame.header(PAGES, index, links)
+        if not turned:
+            frame.style()
+            frame.header(PAGES, index, links)
+        if presenter.with_notes():
+            notes.show(slug)
     if held is not None:
         with sidebar:
             if controls.draw() != held:  # the address itself was changed, by hand or by Back

@@ -7,6 +7,7 @@ within the limits, so that a small file cannot claim, or unpack to, gigabytes.
 import ast
 import io
 import json
+import lzma
 import math
 import zipfile
 import zlib
@@ -19,6 +20,16 @@ MAX_ARRAYS = 100
 MAX_TOKEN = 100  # characters of one token that are kept
 _MAX_HEADER = 10_000  # bytes of one .npy header
 _MAX_JSON_HEADER = 1_000_000  # bytes of a safetensors header
+# What Python's readers of zip archives raise over bytes that are none, by kind of compression.
+_DAMAGED_ZIP = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    OSError,
+)
 _KINDS = "biufU"
 _SAFETENSORS = {
     "F64": "<f8",
@@ -68,7 +79,7 @@ def _read_npz(data: bytes, file_name: str) -> dict[str, np.ndarray]:
                 with archive.open(member) as stream:
                     arrays[name] = _read_npy(stream, name, left)
                 left -= arrays[name].nbytes
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+    except _DAMAGED_ZIP as error:
         raise FileError(f"{file_name} is a damaged or unusual zip archive: {error}") from error
     return arrays
 
@@ -116,7 +127,7 @@ def _read_safetensors(data: bytes, file_name: str) -> dict[str, np.ndarray]:
             )
             for name, entry in header.items()
         }
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         raise FileError(f"the header of {file_name} cannot be read") from None
     _check_count(len(entries), file_name)
     content, left = memoryview(data)[8 + n :], MAX_TOTAL_BYTES

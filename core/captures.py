@@ -11,6 +11,7 @@ Other usual names are accepted (NAMES). assets/snippets/capture_transformers.py 
 """
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -294,6 +295,8 @@ def _tokens(given: np.ndarray | None, n_k: int) -> tuple[str, ...]:
             f"tokens must be {n_k} texts, one for each key, "
             f"but they have shape {given.shape}, dtype {given.dtype}"
         )
+    if given.size and given.view("<u4" if given.dtype.isnative else ">u4").max(initial=0) > sys.maxunicode:
+        raise CaptureError("tokens holds characters that do not exist")
     return tuple(str(token)[:MAX_TOKEN] for token in given)
 
 

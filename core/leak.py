@@ -29,7 +29,7 @@ def leak_test(setup: Setup, position: int) -> LeakTest:
         raise ValueError(f"position is {position}, but the sequence has positions 0 to {setup.seq_len - 1}")
     given, hidden = inputs(setup), allowed(setup)
     before = attention(given.q, given.k, given.v, hidden).output
-    after = attention(*_with_other_word(given, setup.seed, position), hidden).output
+    after = attention(*with_other_word(given, setup.seed, position), hidden).output
     word = given.key_tokens[position]
     return LeakTest(position, word, _other_word(word), np.abs(after - before).max(axis=-1), after)
 
@@ -41,7 +41,7 @@ def _other_word(word: str) -> str:
     return next(other for other in OTHER_WORDS if other != word)
 
 
-def _with_other_word(given: Inputs, seed: int, position: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def with_other_word(given: Inputs, seed: int, position: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """-> q, k, v with seeded small whole numbers at `position`; the value differs in every channel.
 
     Where one query stands for itself (n_q = 1), it stays.

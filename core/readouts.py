@@ -1,5 +1,6 @@
 """What the weights add up to, and other numbers that are read off finished steps."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,16 +46,20 @@ def map_summary(steps: AttentionSteps) -> MapSummary:
     uniform = allowed / allowed.sum(axis=-1, keepdims=True)
     n_q, n_k = steps.weights.shape
     offset = np.arange(n_k) - np.arange(n_k - n_q, n_k)[:, None]
-    places = {"previous": offset == -1, "itself": offset == 0, "following": offset == 1}
-    places["first"] = np.broadcast_to(np.arange(n_k) == 0, offset.shape)
-    both = (steps.weights, uniform)
+
+    def beside_uniform(measure: Callable[[np.ndarray], float]) -> tuple[float, float]:
+        return measure(steps.weights), measure(uniform)
+
+    def weight_on(cells: np.ndarray) -> tuple[float, float]:
+        return beside_uniform(lambda weights: float((weights * cells).sum(axis=-1).mean()))
+
     return MapSummary(
-        entropy=tuple(_entropy(weights) for weights in both),
-        distance=tuple(float((weights * np.abs(offset)).sum(axis=-1).mean()) for weights in both),
-        **{
-            name: tuple(float((weights * cells).sum(axis=-1).mean()) for weights in both)
-            for name, cells in places.items()
-        },
+        entropy=beside_uniform(_entropy),
+        distance=weight_on(np.abs(offset)),
+        first=weight_on(np.broadcast_to(np.arange(n_k) == 0, offset.shape)),
+        previous=weight_on(offset == -1),
+        itself=weight_on(offset == 0),
+        following=weight_on(offset == 1),
     )
 
 

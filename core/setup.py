@@ -149,8 +149,12 @@ def allowed(setup: Setup) -> np.ndarray | None:
         return masks.sliding_window(n_q, n_k, width=setup.window)
     every = np.ones((n_q, n_k), dtype=bool)
     causal = masks.causal(n_q, n_k) if "causal" in setup.mask else every
-    real = np.arange(n_k) < max(1, n_k - setup.n_pad)
-    return causal & masks.padding(real) if "padding" in setup.mask else causal
+    return causal & masks.padding(key_is_real(setup)) if "padding" in setup.mask else causal
+
+
+def key_is_real(setup: Setup) -> np.ndarray:
+    """-> (n_k,) bool, True = a real token: all but the last n_pad, and at least one."""
+    return np.arange(setup.seq_len) < max(1, setup.seq_len - setup.n_pad)
 
 
 def run(setup: Setup) -> MultiHeadSteps:

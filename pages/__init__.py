@@ -5,7 +5,22 @@ first request after the server's start is a deep link such as /score: it then ta
 pages/ for its older kind of app and runs that one file. The tail makes that the whole app.
 """
 
-from pages import blend, check, code, heads, mask, real_heads, scale, score, softmax, start, your_tensors
+from pages import (
+    blend,
+    break_it,
+    check,
+    clinic,
+    code,
+    heads,
+    mask,
+    real_heads,
+    scale,
+    score,
+    softmax,
+    start,
+    teach,
+    your_tensors,
+)
 from ui.frame import Page
 
 PAGES = (
@@ -16,8 +31,11 @@ PAGES = (
     Page("blend", "Blend", "blend", blend.render),
     Page("mask", "Mask", "mask", mask.render),
     Page("heads", "Heads", "heads", heads.render),
+    Page("break_it", "Break it", "all", break_it.render),
     Page("code", "Code", "all", code.render),
     Page("check", "Check yourself", "all", check.render),
     Page("real_heads", "Real heads", "heads", real_heads.render),
     Page("your_tensors", "Your tensors", "heads", your_tensors.render),
+    Page("clinic", "Clinic", "all", clinic.render),
+    Page("teach", "Teach", "all", teach.render),
 )

@@ -17,9 +17,15 @@ LINES = (ROOT / "docs" / "claims.md").read_text(encoding="utf-8").splitlines()
 ROWS = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in LINES if line.startswith("| ")][
     1:
 ]
-# 17 and 18 are about the faults' page; 65 is what a real model's page shows.
-CLAIMS = {*range(1, 71)} - {17, 18, 65}
-OF_PAGES = ("by_hand", "line", "version", "fill_in")  # parameters of pages, beside those of the state
+CLAIMS = {*range(1, 71)}
+OF_PAGES = (
+    "by_hand",
+    "line",
+    "version",
+    "fill_in",
+    "broken",
+    "mystery",
+)  # parameters of pages, beside those of the state
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]} {row[3]}")

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ui import presenter
 from ui.figures import Chart
 
 # One button, no more: the browser itself makes an image of the chart. Each button is a stop of the Tab key.
@@ -19,6 +20,8 @@ def theme() -> str:
 
 def show(chart: Chart, key: str | None = None) -> None:
     """Draw a chart. Two that are equal need different keys, as when one is drawn while something runs."""
+    if presenter.presenting():
+        chart.figure.update_layout(font_size=presenter.CHART_TYPE, legend_font_size=presenter.CHART_TYPE)
     st.plotly_chart(chart.figure, key=key, alt=chart.alt, theme=None, config=_CONFIG)
 
 

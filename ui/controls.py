@@ -19,6 +19,9 @@ from ui.text import literal
 FIRST = Setup()
 FIRST_CELL = EXAMPLES[FIRST.example]
 ALL_HEADS = "all"
+# The fields of Setup that these widgets hold. The others belong to trained heads; pages of theirs have
+# widgets with the same names, which say nothing about the walk.
+SHARED = ("example", "seq_len", "d_k", "mask", "n_heads", "seed", "n_pad", "window", "edits")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +64,21 @@ def held() -> tuple[Setup, Selection] | None:
     without a widget, so the caller compares it with what `draw` then returns.
     """
     state = st.session_state
-    if "edits" not in state or "head" not in state or state["example"] in REAL:
+    if (
+        any(key not in state for key in ("edits", "head", "row", "col", "channel"))
+        or state["example"] in REAL
+    ):
         return None
-    setup = Setup(**{field: state.get(field, getattr(FIRST, field)) for field in FIRST.__slots__})
+    try:
+        setup = Setup(**{field: state.get(field, getattr(FIRST, field)) for field in SHARED})
+    except ValueError:  # a choice that only the example before had; its widget falls back when it is drawn
+        return None
     if state["head"] not in _heads(setup.n_heads):
         state["head"] = "0"
     arrays = inputs(setup)
     for key, size in _index_sizes(arrays).items():
-        state[key] = min(state.get(key, 0), size - 1)
+        if state.get(key, 0) > size - 1:
+            state[key] = size - 1
     return setup, _selection(setup.n_heads)
 
 

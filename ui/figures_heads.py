@@ -54,7 +54,7 @@ def large_map(
         hovertemplate="query %{y}, key %{x}: %{z:.3f}<extra></extra>",
     )  # fmt: skip
     figure.update_layout(height=460, yaxis_autorange="reversed")
-    row, col = np.unravel_index(weights.argmax(), weights.shape)
+    row, col = divmod(int(weights.argmax()), n_k)
     alt = (
         f"Weights of {n_q} queries on {n_k} keys. The largest is {weights[row, col]:.3f}, of query {row} "
         f"({names[0][row]}) on key {col} ({names[1][col]})."

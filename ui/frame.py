@@ -7,13 +7,16 @@ from typing import Any
 
 import streamlit as st
 
+from ui import presenter
 from ui.teaching import terms_of
 from ui.view import View
 
 ASSETS = Path(__file__).parents[1] / "assets"
 ICON = str(ASSETS / "icon.png")
 # Read once, not at every run.
-STYLE = f"<style>{(ASSETS / 'style.css').read_text(encoding='utf-8')}</style>"
+STYLE, LARGE = (
+    f"<style>{(ASSETS / name).read_text(encoding='utf-8')}</style>" for name in ("style.css", "present.css")
+)
 
 # The parts of softmax(Q Kᵀ / √d_k + M) V, in the order of the formula, as KaTeX.
 _SCORE, _SCALE, _MASK, _VALUES = r"QK^{\mathsf T}", r"/\,\sqrt{d_k}", r"\,+\,M", r"\,V"
@@ -35,19 +38,29 @@ def configure() -> None:
         page_title="Attention, step by step",
         page_icon=ICON,  # our own file: Streamlit fetches the picture of an emoji or a symbol from the web
         layout="wide",
-        initial_sidebar_state="auto",
+        initial_sidebar_state="collapsed" if presenter.starts_bare() else "auto",
     )
 
 
 def style() -> None:
-    """The app's style sheet."""
-    st.html(STYLE)
+    """The app's style sheet, and in presenter mode the one for the back row."""
+    st.html(STYLE + LARGE if presenter.presenting() else STYLE)
 
 
 def link(page: Page, *, default: bool) -> Any:
     """The Streamlit page behind one of our pages. Its function is never run by Streamlit: see app.main."""
     render: Callable[..., None] = page.render
     return st.Page(render, title=page.title, url_path=page.slug, default=default)
+
+
+PAGE_SHOWN = "page_shown"  # in session_state: the page of the run before
+
+
+def is_turned(slug: str) -> bool:
+    """Whether the reader has come to this page with this run."""
+    turned = st.session_state.get(PAGE_SHOWN) != slug
+    st.session_state[PAGE_SHOWN] = slug
+    return turned
 
 
 WALK = {"score": "Score", "scale": "Scale", "softmax": "Softmax", "blend": "Blend"}
@@ -58,8 +71,13 @@ def walk_links(label: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{label}:**", width="content")
         for slug, title in WALK.items():
-            # Streamlit knows a page by its address, so this names the page that the navigation has.
-            st.page_link(st.Page(_elsewhere, title=title, url_path=slug), label=title, width="content")
+            page_link(slug, title)
+
+
+def page_link(slug: str, label: str, icon: str | None = None) -> None:
+    """A link to another page, for blocks that do not know PAGES."""
+    # Streamlit knows a page by its address, so this names the page that the navigation has.
+    st.page_link(st.Page(_elsewhere, title=label, url_path=slug), label=label, icon=icon, width="content")
 
 
 def _elsewhere() -> None:
@@ -67,7 +85,9 @@ def _elsewhere() -> None:
 
 
 def header(pages: Sequence[Page], index: int, links: Mapping) -> None:
-    """Row 1: Back, the formula with the active part lit, Next."""
+    """Row 1: Back, the formula with the active part lit, Next; and the keys that press them."""
+    slugs = ["", *(page.slug for page in pages[1:])]
+    presenter.listen_for_keys(slugs, slugs[index])
     with st.container(key="frame", horizontal=True, vertical_alignment="center"):
         with st.container(key="back", width="content"):
             if index:

@@ -99,14 +99,16 @@ def show_matrices(
     on_choose: Callable[[str], None] | None = None,
     max_height: int = MAX_HEIGHT,
     main: str = "",
+    scale: float = 1.0,
 ) -> None:
     """Draw the matrices as one board, with the cell (selected[row_axis], selected[col_axis]) of each boxed.
 
     on_pick gets {row_axis: index, col_axis: index} of a picked cell, on_choose the id of the matrix that it
     was picked in; on_edit gets (matrix id, row, column, value) of an edited one. All run before the script
     does, so they may assign the keys of bound widgets.
-    max_height (CSS pixels) is kept as long as the cells stay readable. main is the id of the matrix whose
-    selected number is told until the reader has used another. One key, one board for a page's life.
+    max_height (CSS pixels; 0 = to the end of the window) is kept as long as the cells stay readable. main is
+    the id of the matrix whose selected number is told until the reader has used another. scale draws
+    everything larger, in a room that is max_height × scale high. One key, one board for a page's life.
     """
     _component(
         key=key,
@@ -118,6 +120,7 @@ def show_matrices(
             pickable=on_pick is not None,
             max_height=max_height,
             main=main,
+            scale=scale,
         ),
         on_sent_change=partial(
             _receive, key, {matrix.id for matrix in matrices}, on_pick, on_edit, on_choose
@@ -134,6 +137,7 @@ def payload(
     pickable: bool = True,
     max_height: int = MAX_HEIGHT,
     main: str = "",
+    scale: float = 1.0,
 ) -> dict[str, Any]:
     """What the browser receives: JSON, with each tensor as base64 of its little-endian bytes, row by row.
 
@@ -150,6 +154,7 @@ def payload(
         "pickable": pickable,
         "maxHeight": max_height,
         "main": main,
+        "scale": scale,
         "matrices": [_describe(matrix) for matrix in matrices],
     }
 

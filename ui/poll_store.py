@@ -12,7 +12,7 @@ import secrets
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import ColumnElement, Connection, Engine, Table, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
@@ -47,6 +47,7 @@ class Question:
     item: str  # id of a quiz item; "" before the first question
     seed: int
     round: int  # 1, and 2 or more after "vote again"
+    revealed: bool = False  # the teacher has shown the answer, and the vote is over
 
 
 class PollStore:
@@ -70,7 +71,7 @@ class PollStore:
             for _ in range(8):
                 code = "".join(secrets.choice(LETTERS) for _ in range(CODE_LENGTH))
                 row = {"code": code, "key_hash": _hash(code, key), "item": "", "seed": 0, "round": 0}
-                new = self._insert(CLASSES).values(**row, used_at=self._clock())
+                new = self._insert(CLASSES).values(**row, revealed=0, used_at=self._clock())
                 was_free = new.on_conflict_do_nothing().returning(CLASSES.c.code)
                 if connection.scalar(was_free) == code:
                     return code, key
@@ -86,9 +87,19 @@ class PollStore:
                 raise PollRefused("This class has had very many votes. Open a new one.")
             same = (asked.item, asked.seed) == (item, seed)
             number = asked.round + 1 if same else self._last_round(connection, asked.code, item, seed) + 1
-            changes = {"item": item, "seed": seed, "round": number, "used_at": self._clock()}
+            changes = {"item": item, "seed": seed, "round": number, "revealed": 0, "used_at": self._clock()}
             connection.execute(update(CLASSES).where(CLASSES.c.code == asked.code).values(changes))
         return Question(asked.code, item, seed, number)
+
+    def reveal(self, code: str, key: str) -> Question:
+        """End the vote on the present question and let everybody see the answer."""
+        with self._writing() as connection:
+            asked = self._class(connection, code, key)
+            if not asked.item:
+                raise PollRefused("No question has been asked yet.")
+            changes = {"revealed": 1, "used_at": self._clock()}
+            connection.execute(update(CLASSES).where(CLASSES.c.code == asked.code).values(changes))
+        return replace(asked, revealed=True)
 
     def question(self, code: str) -> Question:
         """What this class is asked at the moment."""
@@ -100,13 +111,16 @@ class PollStore:
         if not (asked.item and 0 < len(choice) <= 32 and choice.isprintable()):
             raise PollRefused("This is no vote.")
         with self._writing() as connection:
-            if self._class(connection, asked.code) != asked:
+            current = self._class(connection, asked.code)
+            if replace(current, revealed=False) != replace(asked, revealed=False):
                 raise PollRefused("The class has moved on to another question.")
+            if current.revealed:
+                raise PollRefused("The answer has been shown: this vote is over.")
             voter = _hash(asked.code, asked.item, asked.seed, asked.round, voter)
             if self._others(connection, asked, voter) >= MOST_VOTES:
                 raise PollRefused(f"This question has its {MOST_VOTES} votes.")
-            row = asdict(asked) | {"voter": voter, "choice": choice}
-            new = self._insert(VOTES).values(row)
+            round_of = {name: getattr(asked, name) for name in ("code", "item", "seed", "round")}
+            new = self._insert(VOTES).values(**round_of, voter=voter, choice=choice)
             key = list(VOTES.primary_key)
             connection.execute(
                 new.on_conflict_do_update(index_elements=key, set_={"choice": new.excluded.choice})
@@ -157,7 +171,7 @@ class PollStore:
             raise PollRefused(f"There is no class {code} (any more). Ask your teacher for the code.")
         if key is not None and not secrets.compare_digest(row.key_hash, _hash(code, key)):
             raise PollRefused("Only the teacher who opened the class can do this.")
-        return Question(row.code, row.item, row.seed, row.round)
+        return Question(row.code, row.item, row.seed, row.round, bool(row.revealed))
 
     @staticmethod
     def _last_round(connection: Connection, code: str, item: str, seed: int) -> int:
@@ -180,7 +194,7 @@ class PollStore:
         connection.execute(update(CLASSES).where(*stale).values(used_at=now))
 
     def _insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
-        """Count a vote on the question that the voter saw; voting again replaces the first vote."""
+        """An insert that can say what to do where the row is there already."""
         dialect = postgresql if self._engine.dialect.name == "postgresql" else sqlite
         return dialect.insert(table)
 

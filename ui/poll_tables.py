@@ -27,6 +27,7 @@ CLASSES = Table(
     Column("item", String(16), nullable=False),
     Column("seed", Integer, nullable=False),
     Column("round", Integer, nullable=False),
+    Column("revealed", Integer, nullable=False),  # 0 or 1
     Column("used_at", Float, nullable=False, index=True),
 )
 VOTES = Table(

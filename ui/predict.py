@@ -8,12 +8,13 @@ import streamlit as st
 from core import quiz
 from core.quiz import PREDICTIONS, Item
 from core.setup import inputs
-from ui import controls, text
+from ui import controls, presenter, text
 from ui.view import View
 
 GIVEN = "predictions"  # session_state: item's mark -> key of the option that was chosen, SKIPPED if none
 SKIPPED = ""
 FIRST_SEED = {"mask": 1}  # the author's own numbers stand in the page's first lab
+REVEALED = "revealed"  # session_state: mark of the item whose answer a class was shown
 VARIANT = "twin"  # URL parameter: which of the twins of each question
 
 
@@ -28,9 +29,27 @@ def show(view: View, slug: str) -> None:
                 width=112, label_visibility="collapsed", icon=":material/casino:",
             )  # fmt: skip
         item = asked(view, slug, variant)
+        if presenter.presenting():
+            _for_class(view, item, body, choices)
+            return
         given = answers().get(mark(item))
         draw = _ask if given is None else _skipped if given == SKIPPED else _compare
         draw(view, item, body, choices)
+
+
+def _for_class(view: View, item: Item, body, buttons) -> None:  # noqa: ANN001
+    """The question for raised hands: nobody commits here, and the teacher reveals the answer."""
+    shown = st.session_state.get(REVEALED) == mark(item)
+    with buttons, st.container(key="reveal", width="content"):
+        st.button("Hide" if shown else "Reveal", on_click=_turn, args=(item,))
+    with body:
+        st.markdown(text.literal(question(view, item)))
+        for letter, option in zip("ABCDEFGH", item.options, strict=False):
+            right = shown and option.key == item.answer
+            line = f"{letter}. {text.literal(option.text)}"
+            st.markdown(f"**{line}** :green[:material/check:]" if right else line)
+        if shown:
+            st.markdown(text.literal(f"{item.measured} {item.reason}"))
 
 
 def asked(view: View, slug: str, variant: int) -> Item:
@@ -90,6 +109,12 @@ def _compare(view: View, item: Item, body, buttons) -> None:  # noqa: ANN001
         st.button("Another like it", on_click=_next_variant)
         if (item.setup, item.row, item.col) != (view.setup, view.selection.row, view.selection.col):
             st.button("Show it", on_click=controls.open_state, args=(item.setup, item.row, item.col))
+
+
+def _turn(item: Item) -> None:
+    """Reveal the answer to the class, or hide it again."""
+    hide = st.session_state.get(REVEALED) == mark(item)
+    st.session_state[REVEALED] = None if hide else mark(item)
 
 
 def _keep(item: Item, answer: str) -> None:

@@ -14,6 +14,7 @@ from ui.text import literal
 FIRST_SENTENCE = SENTENCES["keys"]
 FILES = "uploaded_captures"  # session state: (file name, Capture) of UPLOADS, for this visit only
 MOST_LETTERS = 300
+MAX_FILE_MB = 8
 READ = "last_sentence_read"  # session state: what is shown while the sentence holds unknown words
 
 
@@ -164,7 +165,11 @@ def title(example: str) -> str:
 def ask_file() -> None:
     """The upload; what is wrong with a file is told beside it."""
     st.file_uploader(
-        "An .npz or .safetensors file with q, k, v", ["npz", "safetensors"], key="file", on_change=_take_file
+        "An .npz or .safetensors file with q, k, v",
+        ["npz", "safetensors"],
+        key="file",
+        on_change=_take_file,
+        max_upload_size=MAX_FILE_MB,
     )
     if error := st.session_state.get("file_error"):
         st.error(literal(error))

@@ -12,7 +12,7 @@ from core.arithmetic import Arithmetic, number, pipeline_row, projection_cell
 from core.ladder import address
 from core.leak import LeakTest
 from core.readouts import count_moved
-from ui import controls, real_controls, text
+from ui import controls, presenter, real_controls, text
 from ui.frame import walk_links
 from ui.matrix import MAX_HEIGHT, Matrix, show_matrices
 from ui.tensors import (
@@ -57,8 +57,9 @@ def show(
         label=label,
         on_pick=controls.pick,
         on_edit=keep_edit,
-        max_height=max_height,
+        max_height=presenter.room(max_height),
         main=main,
+        scale=presenter.scale(),
     )
     if key == FIRST_BOARD:
         paint_first()
@@ -150,7 +151,9 @@ def written(worked: Arithmetic) -> None:
 
 def code(*functions: Callable) -> None:
     """The lines that made what is on screen: the source that really runs."""
-    st.code("\n\n".join(source(function) for function in functions), language="python", wrap_lines=True)
+    lines = "\n\n".join(source(function) for function in functions)
+    with presenter.code_place(lines.count("\n") + 1):
+        st.code(lines, language="python", wrap_lines=True)
 
 
 def source(function: Callable) -> str:
@@ -165,7 +168,7 @@ def source(function: Callable) -> str:
 
 def pitfalls(slug: str) -> None:
     """What goes wrong here."""
-    with st.expander("What goes wrong here"):
+    with st.expander("What goes wrong here", expanded=presenter.presenting(), key="pitfalls"):
         st.markdown(text.part(slug, "What goes wrong here"))
 
 
@@ -204,6 +207,11 @@ def compare_heads(view: View) -> None:
 
 def addresses(view: View) -> None:
     """Where the selected element of Q stands on each rung."""
+    with st.container(key="addresses", gap="small"):
+        _addresses(view)
+
+
+def _addresses(view: View) -> None:
     n_heads, d_k = view.setup.n_heads, view.setup.d_k
     packed = view.head * d_k + view.channel
     word, channel = view.inputs.query_tokens[view.selection.row], view.inputs.channels[view.channel]

@@ -5,6 +5,7 @@ const FADE = 240; // milliseconds from an old colour to the new one
 const SEND_AFTER = 120; // milliseconds of rest after an arrow key
 const LOST_AFTER = 10_000; // milliseconds without an answer: the message will not get one
 const FOOT = 24; // height of the line of words under the matrices
+const EDGE = 8; // left free at the end of the screen
 
 const boardOf = new WeakMap();
 const boards = new Set(); // those on the page: what is pointed at is lit on all of them
@@ -46,6 +47,7 @@ class Board {
   update(data, send) {
     this.send = send;
     this.data = data;
+    this.root.classList.toggle("large", data.scale > 1);
     this.theme = readTheme(this.root);
     setAttributes(this.root, { "aria-label": data.label });
     this.hear(data);
@@ -108,6 +110,8 @@ class Board {
     if (boards.has(this)) return;
     boards.add(this);
     this.watch.observe(this.root);
+    const page = document.querySelector('[data-testid="stMainBlockContainer"]');
+    if (page) this.watch.observe(page); // what comes above the board later moves it
     if (document.fonts.status !== "loaded") document.fonts.ready.then(() => this.fontsCame());
   }
 
@@ -121,7 +125,8 @@ class Board {
   }
 
   resize() {
-    if (this.root.clientWidth !== this.width || window.devicePixelRatio !== this.ratio) this.redraw();
+    const now = this.look();
+    if (Object.keys(now).some((name) => now[name] !== this.seen[name])) this.redraw();
   }
 
   fontsCame() {
@@ -132,10 +137,27 @@ class Board {
   // --- drawing ---
 
   redraw() {
-    this.width = this.root.clientWidth;
-    this.ratio = window.devicePixelRatio;
-    if (this.width) this.layOut();
+    this.seen = this.look();
+    if (this.seen.width) this.layOut();
     this.paint();
+  }
+
+  // What a layout depends on. Where it begins matters only when it shall end with the window.
+  look() {
+    const { top } = this.root.getBoundingClientRect();
+    return {
+      width: this.root.clientWidth,
+      ratio: window.devicePixelRatio,
+      top: this.data.maxHeight === 0 ? Math.round(top) : 0,
+    };
+  }
+
+  // For a class everything is drawn larger by a factor: the layout counts pixels of that size.
+  takeSize(scale) {
+    this.scale = scale;
+    this.width = this.seen.width / scale;
+    this.ratio = this.seen.ratio * scale;
+    this.stage.style.zoom = scale;
   }
 
   layOut() {
@@ -143,8 +165,7 @@ class Board {
     this.foot.classList.toggle("narrow", phone);
     this.tellNotes();
     for (const view of this.all()) view.measure(this.theme.family);
-    const maxHeight = this.data.maxHeight - FOOT;
-    this.plan = arrange(this.all(), { width: this.width, maxHeight, pixel: 1 / this.ratio, phone });
+    this.plan = this.planFor(phone);
     const { width, height, boxes } = this.plan;
     Object.assign(this.stage.style, { width: `${width}px`, height: `${height}px` });
     for (const [view, box] of boxes) {
@@ -152,6 +173,25 @@ class Board {
       view.label();
     }
     this.describe();
+  }
+
+  // As large as asked for, or less where not all would be seen at once.
+  planFor(phone) {
+    const wished = this.data.scale;
+    for (let scale = wished; ; scale -= 0.05) {
+      this.takeSize(scale);
+      const maxHeight = this.room() / scale;
+      const plan = arrange(this.all(), { width: this.width, maxHeight, pixel: 1 / this.ratio, phone });
+      const whole = !plan.folded && plan.width <= this.width && plan.height <= maxHeight;
+      if (whole || scale <= 1) return plan;
+    }
+  }
+
+  // No height is given where nothing follows on a page that must not scroll.
+  room() {
+    const { maxHeight, scale } = this.data;
+    if (maxHeight === 0) return window.innerHeight - this.seen.top - EDGE;
+    return (maxHeight - (scale > 1 ? 0 : FOOT)) * scale;
   }
 
   describe() {
@@ -174,7 +214,7 @@ class Board {
   }
 
   paint() {
-    if (!this.width) return; // in a closed tab or expander: painted when it opens
+    if (!this.seen.width) return; // in a closed tab or expander: painted when it opens
     this.brush.start(this.plan.width, this.plan.height, this.ratio, this.theme);
     for (const view of this.all()) {
       paintPicture(this.brush, view, this.theme);
@@ -218,7 +258,7 @@ class Board {
 
   listen(view) {
     const { grid } = view.nodes;
-    const cellAt = (event) => view.cellAt(...pointIn(grid, event));
+    const cellAt = (event) => view.cellAt(...pointIn(grid, event, this.scale));
     grid.addEventListener("pointermove", (event) => lights.point(this, view, cellAt(event)));
     grid.addEventListener("pointerleave", () => lights.clear());
     grid.addEventListener("click", (event) => this.click(view, cellAt(event), event.pointerType));
@@ -272,9 +312,10 @@ class Board {
 
   scrollTo(view, [row, col]) {
     const { x, width } = cellBox(view, row, col);
-    const { scrollLeft, clientWidth } = this.scroller;
-    if (x < scrollLeft) this.scroller.scrollLeft = x - width;
-    if (x + width > scrollLeft + clientWidth) this.scroller.scrollLeft = x + 2 * width - clientWidth;
+    const { scale } = this;
+    const [left, room] = [this.scroller.scrollLeft / scale, this.scroller.clientWidth / scale];
+    if (x < left) this.scroller.scrollLeft = (x - width) * scale;
+    if (x + width > left + room) this.scroller.scrollLeft = (x + 2 * width - room) * scale;
   }
 
   select(view, cell, delay) {
@@ -395,9 +436,9 @@ const lights = {
   },
 };
 
-function pointIn(node, event) {
+function pointIn(node, event, scale) {
   const box = node.getBoundingClientRect();
-  return [event.clientX - box.left, event.clientY - box.top];
+  return [(event.clientX - box.left) / scale, (event.clientY - box.top) / scale];
 }
 
 function readTheme(root) {

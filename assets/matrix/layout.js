@@ -21,7 +21,7 @@ const GAP = { column: 16, line: 8, edge: 3 }; // edge: for the frame of a cell a
 
 // views: matrices with the widths that View.measure found. width, maxHeight: CSS pixels of the board; pixel: one
 // device pixel; phone: whether the window is a phone's.
-// -> {width, height, boxes}: a box for each view, see boxOf
+// -> {width, height, folded, boxes}: a box for each view, see boxOf
 function arrange(views, { width, maxHeight, pixel, phone }) {
   const plans = plansFor(views).map((plan) => withWidths(plan, width, pixel, phone));
   const plan = plans.find(({ fits }) => fits) ?? plans[plans.length - 1];
@@ -38,7 +38,7 @@ function plansFor(views) {
   const plans = [{ seats: placed, tight: false }, { seats: placed, tight: true }];
   for (let count = Math.max(...slots) + 1; count > 1; ) {
     count = Math.ceil(count / 2);
-    plans.push({ seats: folded(placed, count), tight: true });
+    plans.push({ seats: folded(placed, count), tight: true, folded: true });
   }
   return plans.map(withBareSeats);
 }
@@ -112,10 +112,15 @@ function shareOut(columns, room, pixel) {
     }
     for (const column of narrow) {
       column.cell = wholePixels(Math.min(CELL, column.least / column.cols), pixel);
-      left -= column.cell * column.cols;
+      left -= roomOf(column);
     }
     open = open.filter((column) => !narrow.includes(column));
   }
+}
+
+// Where even the largest cells are too narrow for the title, it stands over the empty room beside them.
+function roomOf({ cell, cols, least }) {
+  return cell > CELL - 1 ? Math.max(cell * cols, least) : cell * cols;
 }
 
 // Cells are whole device pixels, so that all of a matrix are equal and their edges sharp.
@@ -125,7 +130,7 @@ function wholePixels(size, pixel) {
 
 // --- heights and positions ---
 
-function stand({ seats, columns }, maxHeight, pixel, phone) {
+function stand({ seats, columns, folded: isFolded = false }, maxHeight, pixel, phone) {
   const lines = linesOf(seats, columns);
   const fixed = lines.reduce((sum, line) => sum + line.header + LEGEND, GAP.line * (lines.length - 1));
   const rows = lines.reduce((sum, line) => sum + line.rows, 0);
@@ -136,6 +141,7 @@ function stand({ seats, columns }, maxHeight, pixel, phone) {
   return {
     width: end.left + end.room + GAP.edge,
     height: Math.ceil(last.top + last.cell * last.rows + LEGEND),
+    folded: isFolded,
     boxes: new Map(seats.map((seat) => [seat.view, boxOf(seat, columns[seat.slot], lines[seat.line])])),
   };
 }
@@ -179,8 +185,7 @@ function placeColumns(columns) {
   let x = 0;
   for (const column of columns) {
     column.left = x + column.lead + column.gutter;
-    column.room = column.cell * column.cols;
-    if (column.cell > CELL - 1) column.room = Math.max(column.room, column.least);
+    column.room = roomOf(column);
     x = column.left + column.room;
   }
 }

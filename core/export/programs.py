@@ -145,8 +145,9 @@ def _mask(setup: Setup, version: str) -> str:
     """The line that makes `allowed`."""
     rows, columns = ("T", "T") if version == "module" else ("n_q", "n_k")
     n_real = max(1, setup.seq_len - setup.n_pad)
-    if setup.mask == GIVEN:
-        made = f"np.array({allowed(setup).astype(int).tolist()}, dtype=bool)"
+    given = allowed(setup)
+    if setup.mask == GIVEN and given is not None:
+        made = f"np.array({given.astype(int).tolist()}, dtype=bool)"
     else:
         made = sources.NUMPY_MASKS[setup.mask].format(
             rows=rows, columns=columns, n_real=n_real, window=setup.window

@@ -162,3 +162,21 @@ def test_damage_is_a_sentence_or_still_a_file(data: st.DataObject) -> None:
         damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
     with contextlib.suppress(FileError):  # any other error fails the test
         assert isinstance(read_arrays(bytes(damaged)), dict)
+
+
+def test_a_damaged_lzma_archive_is_refused() -> None:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_LZMA) as file:
+        member = io.BytesIO()
+        np.save(member, np.ones((2, 3)))
+        file.writestr("q.npy", member.getvalue())
+    damaged = bytearray(archive.getvalue())
+    damaged[60] ^= 0xFF
+    with pytest.raises(FileError, match="damaged or unusual zip"):
+        read_arrays(bytes(damaged), "a.npz")
+
+
+def test_an_endless_size_in_a_safetensors_header_is_refused() -> None:
+    header = b'{"q": {"dtype": "F32", "shape": [1e400], "data_offsets": [0, 4]}}'
+    with pytest.raises(FileError, match="header"):
+        read_arrays(len(header).to_bytes(8, "little") + header + b"abcd", "a.safetensors")

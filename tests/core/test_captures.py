@@ -251,3 +251,10 @@ def test_whatever_the_arrays_are_it_is_a_capture_or_a_sentence(
         capture = to_capture({name: np.ones(shape, dtype) for name, (shape, dtype) in kinds.items()})
         assert np.isfinite(capture.head(0).weights).all()
         capture.errors()
+
+
+def test_tokens_of_characters_that_do_not_exist_are_refused() -> None:
+    q = np.ones((1, 2, 3), np.float32)
+    tokens = np.array([0xFFFFFFFF, 65], "<u4").view("<U1")
+    with pytest.raises(CaptureError, match="characters that do not exist"):
+        to_capture({"q": q, "k": q, "v": q, "tokens": tokens})

@@ -141,9 +141,9 @@ def test_measuring_is_quick_enough_for_a_page() -> None:
     times = []
     for fault in ("", "scale.missing", "scale.by_d_k"):
         measure.cache_clear()
-        start = time.perf_counter()
+        start = time.process_time()
         measure(Change(fault=fault))
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     assert min(times) < 1
 
 

@@ -40,7 +40,9 @@ def drawn(app: AppTest, of_lab: bool = False) -> dict[str, dict]:
         if board.proto.id.rpartition("-")[2].startswith("lab_") == of_lab
     ]
     return {
-        matrix["id"]: matrix | {"values": _values(matrix)} for board in boards for matrix in board["matrices"]
+        matrix["id"]: matrix | {"values": _values(matrix)}
+        for board in boards
+        for matrix in board.get("matrices", ())
     }
 
 

@@ -233,3 +233,12 @@ def test_junk_in_the_url_gives_the_default_page(open_page: Callable, slug: str) 
     assert {name: matrix["values"].tolist() for name, matrix in junk.items()} == {
         name: matrix["values"].tolist() for name, matrix in clean.items()
     }
+
+
+@pytest.mark.parametrize("slug", [page.slug for page in PAGES])
+def test_a_changed_input_settles(open_page: Callable, slug: str) -> None:
+    """The page is drawn before the sidebar; if the two never agreed, the script would start over for ever."""
+    page = open_page(slug)
+    page.number_input(key="seed").set_value(3).run()
+    assert not page.exception
+    assert page.number_input(key="seed").value == 3

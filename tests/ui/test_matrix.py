@@ -110,6 +110,7 @@ def test_the_message_says_what_the_board_needs():
         "pickable": False,
         "maxHeight": matrix.MAX_HEIGHT,
         "main": "",
+        "scale": 1.0,
         "matrices": None,
     }
     description = sent(drawn)

@@ -96,10 +96,28 @@ def test_a_vote_on_a_question_that_has_passed_is_refused(store):
     assert store.counts(first) == {}
 
 
+def test_the_answer_ends_the_vote_until_the_class_votes_again(store):
+    code, key = store.open_class()
+    with pytest.raises(PollRefused, match="No question"):
+        store.reveal(code, key)
+    first = store.ask(code, key, "W1")
+    store.vote(first, "me", "same")
+    assert store.reveal(code, key) == store.question(code) == replace(first, revealed=True)
+    with pytest.raises(PollRefused, match="is over"):
+        store.vote(first, "me", "sharper")
+    assert store.counts(store.question(code)) == {"same": 1}
+    assert store.my_vote(store.question(code), "me") == "same"
+    again = store.ask(code, key, "W1")
+    assert (again.round, again.revealed) == (2, False)
+    store.vote(again, "me", "sharper")
+
+
 def test_only_the_teacher_asks_and_closes(store, asked):
     for key in ("", "guess", "\ud800", "' OR 1=1 --"):
         with pytest.raises(PollRefused, match="Only the teacher"):
             store.ask(asked.code, key, "W1")
+        with pytest.raises(PollRefused, match="Only the teacher"):
+            store.reveal(asked.code, key)
         with pytest.raises(PollRefused, match="Only the teacher"):
             store.close_class(asked.code, key)
 

@@ -62,8 +62,8 @@ def matrix(view: View, name: str, values: np.ndarray, slot: tuple[int, int], **m
 
     What belonged to the page's own values (sources, marks of edits) is left out.
     """
-    others = {"values": values, "sources": {}, "changed": None, "editable": False}
-    return tensors.matrix(view, name, slot, **others | more)
+    others: dict[str, Any] = {"values": values, "sources": {}, "changed": None, "editable": False}
+    return tensors.matrix(view, name, slot, None, **others | more)
 
 
 def board(view: View, matrices: Sequence[Matrix], label: str, max_height: int = 300) -> None:

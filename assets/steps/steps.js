@@ -1,0 +1,159 @@
+// The keys of a lesson. Arrows step in every mode wherever they have no other work to do; in presenter mode the
+// keys of a clicker, the digits, and a few letters work as well. Links inside the text that open a page in a
+// given state are followed without loading the app anew. Windows of one browser that present the lesson and show
+// its notes stay on the same page.
+//
+// Streamlit calls the function at the end for each page and each change of mode.
+
+const TYPING = "input:not([type=checkbox], [type=radio], [type=range], [role=combobox]), textarea, [contenteditable=true]";
+const USES_ARROWS = `${TYPING}, input, select, [role=slider], [role=grid], [role=combobox], [role=listbox], [role=option],
+  [role=radiogroup], [role=tablist], [role=menu], [role=menuitem]`;
+const FIELD = "input, select, [role=combobox]"; // where Escape has work of its own
+const OPEN = "[role=combobox][aria-expanded=true], [role=listbox], [role=option], [role=menu], [role=dialog]";
+const SHOW_SIDEBAR = '[data-testid="stExpandSidebarButton"]'; // there only while the sidebar is closed
+const HIDE_SIDEBAR = '[data-testid="stSidebarCollapseButton"] button';
+const TURNS = { ArrowLeft: "back", ArrowRight: "next" };
+const CLICKER = { ...TURNS, PageUp: "back", PageDown: "next" };
+// The screens of a page, one below another, and what shows that the page has one; see present.css.
+const PARTS = { ask: ".st-key-predict", step: "body", code: ".st-key-pitfalls", lab: ".st-key-labs" };
+const DOWN = { ArrowDown: 1, ArrowUp: -1 };
+
+const WHERE = "?";
+const channel = new BroadcastChannel("attention-tutor lesson");
+let listening = new AbortController(); // one set of listeners, however often Streamlit calls
+let shown = null; // the page of the last call
+let together = null; // the page that the other windows have heard of
+let following = null; // the page that another window has sent us to
+
+export default function listen({ data, setTriggerValue }) {
+  listening.abort();
+  const mine = (listening = new AbortController());
+  const options = { capture: true, signal: mine.signal }; // before the matrices, which keep their keys to themselves
+  document.addEventListener("keydown", (event) => press(event, data, setTriggerValue), options);
+  document.addEventListener("click", (event) => follow(event, data), options);
+  if (!data.present) delete document.documentElement.dataset.part;
+  else if (data.page !== shown) showPart("step");
+  shown = data.page;
+  spellOut(data);
+  keepTogether(data, mine.signal);
+  return () => mine.abort();
+}
+
+// --- keys ---
+
+function press(event, data, send) {
+  const { key, altKey, ctrlKey, metaKey, shiftKey, repeat } = event;
+  if (altKey || ctrlKey || metaKey || shiftKey || repeat) return;
+  const within = focusOf(event);
+  const done = data.present ? present(key, within, data, send) : !within(USES_ARROWS) && turn(TURNS[key]);
+  if (!done) return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+// -> whether the focus is in an element that fits a selector, also inside a component
+function focusOf(event) {
+  const path = event.composedPath().filter((node) => node instanceof Element);
+  return (selector) => path.some((node) => node.matches(selector));
+}
+
+function present(key, within, data, send) {
+  if (within(TYPING) || within(OPEN)) return false;
+  if (key.startsWith("Arrow") && within(USES_ARROWS)) return false;
+  if (key in CLICKER) return turn(CLICKER[key]);
+  if (key in DOWN) return movePart(DOWN[key]);
+  if (key === "r") return reveal();
+  if (key === "s") return click(SHOW_SIDEBAR) || click(HIDE_SIDEBAR);
+  if (/^[1-9]$/.test(key) && key <= data.pages.length) return open(addressOf(data.pages[key - 1]));
+  if (key !== "Escape" || within(FIELD)) return false;
+  send("leave", true);
+  return true;
+}
+
+function turn(where) {
+  return where !== undefined && click(`.st-key-${where} a`);
+}
+
+// The first visible one.
+function click(selector) {
+  const found = [...document.querySelectorAll(selector)].find((node) => node.getClientRects().length);
+  found?.click();
+  return found !== undefined;
+}
+
+// Presenter mode shows one screen of a page at a time.
+function movePart(by) {
+  const parts = Object.keys(PARTS).filter(has);
+  const place = parts.indexOf(document.documentElement.dataset.part) + by;
+  if (place in parts) showPart(parts[place]);
+  return true;
+}
+
+function showPart(part) {
+  document.documentElement.dataset.part = part;
+  return true;
+}
+
+function has(part) {
+  return document.querySelector(PARTS[part]) !== null;
+}
+
+// The answer that is on screen; where there is none, the question comes first.
+function reveal() {
+  return click('[class*="st-key-reveal"] button') || (has("ask") && showPart("ask"));
+}
+
+// --- addresses ---
+
+function addressOf(page) {
+  const address = new URL(page || ".", location.href);
+  address.search = location.search;
+  return address;
+}
+
+// What the browser's Back button does, to an address of our choice: the session goes on.
+function open(address, how = "pushState") {
+  if (address.href !== location.href) {
+    history[how]({}, "", address);
+    dispatchEvent(new PopStateEvent("popstate"));
+  }
+  return true;
+}
+
+// Streamlit knows present=true; present=1 works too, but Streamlit drops it from the address.
+function spellOut({ present, notes }) {
+  const address = new URL(location.href);
+  const missing = Object.entries({ present, notes }).filter(([name, on]) => on && !address.searchParams.has(name));
+  for (const [name] of missing) address.searchParams.set(name, "true");
+  if (missing.length) open(address, "replaceState");
+}
+
+function follow(event, { pages }) {
+  const link = event.target instanceof Element && event.target.closest(".stMarkdown a[href]");
+  if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  const address = new URL(link.href);
+  const last = address.pathname.split("/").at(-1);
+  if (address.origin !== location.origin || address.hash || !pages.includes(last)) return;
+  event.preventDefault();
+  event.stopPropagation();
+  open(address);
+}
+
+// --- the lesson and its notes in two windows ---
+
+// A page that is turned here is turned there. Notes that have just been opened ask where the lesson is.
+function keepTogether({ page, present, notes }, signal) {
+  if (!present && !notes) return;
+  const led = following === page;
+  following = null;
+  const asks = together === null && !present;
+  if (!led && page !== together) channel.postMessage(asks ? WHERE : page);
+  together = page;
+  channel.onmessage = ({ data }) => {
+    if (data === WHERE && present) channel.postMessage(page);
+    if (data === WHERE || data === page) return;
+    following = data;
+    open(addressOf(data));
+  };
+  signal.addEventListener("abort", () => (channel.onmessage = null));
+}

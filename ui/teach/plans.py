@@ -1,0 +1,52 @@
+"""The room with the lesson plans: each stop links to its page in the state that it needs."""
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from core import quiz
+from ui import text
+from ui.teach import address
+from ui.teaching import PLANS, Stop, plan
+from ui.view import View
+
+LENGTHS = {f"{minutes} minutes": minutes for minutes in PLANS}
+
+
+def show(_: View, titles: Mapping[str, str]) -> None:
+    """One plan as a table; the minutes add up from stop to stop."""
+    length = st.segmented_control(
+        "Length", list(LENGTHS), default="50 minutes", key="plan", bind="query-params", required=True,
+        label_visibility="collapsed",
+    )  # fmt: skip
+    chosen = plan(LENGTHS[length])
+    st.markdown(f"**{chosen.title}.** {chosen.about}")
+    with st.container(key="plan_table"):
+        st.markdown(table(chosen.stops, titles))
+
+
+def table(stops: tuple[Stop, ...], titles: Mapping[str, str]) -> str:
+    """The stops as Markdown, each with the minute at which it begins."""
+    lines = ["| Minute | Page | Question | What you do |", "| --: | :-- | :-- | :-- |"]
+    begin = 0
+    for stop in stops:
+        lines.append(f"| {begin} | {_page(stop, titles)} | {_question(stop)} | {stop.what} |")
+        begin += stop.minutes
+    return "\n".join([*lines, f"| {begin} | | | *End* |"])
+
+
+def _page(stop: Stop, titles: Mapping[str, str]) -> str:
+    """The stop's page, in the state of its question."""
+    query = address.of_item(stop.item) if stop.item else address.of_start()
+    slug = "" if stop.page == next(iter(titles)) else stop.page
+    return f"[{titles[stop.page]}]({address.relative(slug, query)})"
+
+
+def _question(stop: Stop) -> str:
+    """The question, linked to the room where it is put to the class."""
+    if not stop.item:
+        return ""
+    asked = text.literal(quiz.item(stop.item).question)
+    if stop.item not in quiz.POLLS:
+        return f"{stop.item}: {asked}"
+    return f"[{stop.item}]({address.relative('teach', address.to_poll(stop.item))}): {asked}"

@@ -1,0 +1,142 @@
+"""The room where a teacher puts questions to a class: open, ask, watch, reveal, ask again, close."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import streamlit as st
+
+from core import quiz
+from ui import text
+from ui.poll import poll_store
+from ui.poll_store import PollRefused, PollStore, Question
+from ui.poll_tables import PollAway
+from ui.teach import address, bars
+from ui.teach.link import qr
+from ui.view import View
+
+CLASS = "poll_class"  # session_state: (code, the teacher's key) of the class that this session has opened
+SAID = "poll_said"  # session_state: what the store answered to the last click, if it refused
+SECONDS = 2  # between two looks at the votes
+
+
+def show(_: View, titles: Mapping[str, str]) -> None:
+    """Before a class is open, one button; then its code, the question and the votes."""
+    try:
+        store = poll_store()
+        if CLASS not in st.session_state:
+            _closed()
+            return
+        asked = store.question(own_code())
+    except PollAway as away:
+        st.warning(str(away))
+        return
+    except PollRefused as refused:  # forgotten, or closed from elsewhere
+        del st.session_state[CLASS]
+        st.info(text.literal(str(refused)))
+        _closed()
+        return
+    way_in, question = st.columns([4, 9], gap="large")
+    with way_in:
+        _way_in(asked)
+    with question:
+        _ask(asked, titles)
+        _votes(asked)
+
+
+def own_code() -> str:
+    """The code of the class that this session has opened, or "" if none."""
+    return st.session_state.get(CLASS, ("", ""))[0]
+
+
+def say() -> None:
+    """Show once what the store answered."""
+    if SAID in st.session_state:
+        st.warning(text.literal(st.session_state.pop(SAID)))
+
+
+def attempt(action: Callable[[PollStore], Any]) -> Any:
+    """Do something with the store in a callback; what it refuses is said at the next run. -> None then."""
+    try:
+        return action(poll_store())
+    except (PollAway, PollRefused) as error:
+        st.session_state[SAID] = str(error)
+        return None
+
+
+def _closed() -> None:
+    st.markdown(text.part("teach", "Poll"))
+    say()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.button("Open a class", on_click=_open, type="primary")
+        st.text_input("or join one: class code", key="code", bind="query-params", max_chars=16, width=240)
+
+
+def _open() -> None:
+    opened = attempt(PollStore.open_class)
+    if opened:
+        st.session_state[CLASS] = opened
+
+
+def _way_in(asked: Question) -> None:
+    """What a class needs to see: the code, the address, the square for the camera."""
+    url = address.to_vote(asked.code)
+    with st.container(key="class_code", gap="small"):
+        st.markdown("Class code")
+        st.subheader(asked.code, anchor=False)
+    qr(url)
+    st.code(url, language=None, wrap_lines=True)
+    text.caption("teach", "Private")
+    st.button("Close the class and forget its votes", on_click=_close)
+
+
+def _close() -> None:
+    code, key = st.session_state.pop(CLASS)
+    attempt(lambda store: store.close_class(code, key))
+
+
+def _ask(asked: Question, titles: Mapping[str, str]) -> None:
+    """Choose an item; ask it, ask it again, reveal."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        item_id = st.selectbox("Question", quiz.POLLS, key="poll", bind="query-params", width=130)
+        seed = st.number_input(
+            "Variant", 0, quiz.MAX_SEED, 0, key="poll_seed", bind="query-params", width=130
+        )
+        again = (asked.item, asked.seed) == (item_id, seed)
+        st.button("Vote again" if again else "Ask", on_click=_put, args=(item_id, seed), type="primary")
+        with st.container(key="reveal", width="content"):
+            st.button("Reveal", on_click=_reveal, disabled=not asked.item or asked.revealed)
+    say()
+    item = quiz.item(item_id, seed)
+    page = titles.get(item.page, item.page)
+    query = address.of_item(item_id, seed)
+    st.markdown(f"{text.literal(item.question)} ([{page}]({address.relative(item.page, query)}))")
+
+
+def _put(item_id: str, seed: int) -> None:
+    code, key = st.session_state[CLASS]
+    attempt(lambda store: store.ask(code, key, item_id, seed))
+
+
+def _reveal() -> None:
+    code, key = st.session_state[CLASS]
+    attempt(lambda store: store.reveal(code, key))
+
+
+def _votes(asked: Question) -> None:
+    """The votes on the question that is out; looked at again and again only while it is open."""
+    if not asked.item:
+        return
+    open_now = not asked.revealed
+    hidden = st.checkbox("Hide the bars until revealed", key="poll_hide") and open_now
+    st.fragment(_count, run_every=SECONDS if open_now else None)(asked, hidden)
+
+
+def _count(asked: Question, hidden: bool) -> None:
+    try:
+        store = poll_store()
+        if hidden:
+            st.markdown(f"**{sum(store.counts(asked).values())}** votes")
+        else:
+            bars.show(store, asked, quiz.item(asked.item, asked.seed))
+    except (PollAway, PollRefused) as error:
+        st.warning(text.literal(str(error)))
