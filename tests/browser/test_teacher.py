@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from core import quiz
-from tests.browser.conftest import IDLE, go
+from tests.browser.conftest import IDLE, go, settle
 from tests.browser.test_matrix import active_cell, grid
 
 PROJECTOR = {"viewport": {"width": 1280, "height": 720}}
@@ -102,6 +102,7 @@ def test_step_keys_leave_alone_what_uses_them(page, app_url):
     expect(page.get_by_role("combobox", name="Example")).to_be_in_viewport()
     slider.press("ArrowRight")
     expect(slider).to_have_value("8")
+    settle(page)  # a sidebar that is being drawn anew would lose the focus
     page.get_by_role("spinbutton", name="Query").press("ArrowRight")
     page.get_by_role("spinbutton", name="Query").press("PageDown")
     page.get_by_role("combobox", name="Example").press("ArrowDown")

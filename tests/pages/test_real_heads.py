@@ -137,7 +137,7 @@ def test_captures_are_browsed_and_traced(open_page: Callable, name: str) -> None
     np.testing.assert_allclose(
         drawn(score)["scores"]["values"], example_capture(name).head(5).scores[:15, :15], atol=1e-4
     )
-    assert not open_page("heads", example=name, real_head="5").get("bidi_component")
+    assert not drawn(open_page("heads", example=name, real_head="5"))
 
 
 def test_two_captures_stand_side_by_side(open_page: Callable) -> None:
