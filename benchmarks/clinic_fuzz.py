@@ -297,8 +297,8 @@ def section(seen: Watched) -> Section:
     labels = [name for name, _ in seen.answers.most_common() if "." in name]
     about = (
         f"{seen.answers['bad_input']} malformed files (of {seen.files}; the others were still readable and "
-        "got a verdict): every one ended in *bad_input* with one printable sentence, none in an exception. The "
-        f"slowest took {seen.slowest:.2f} s of CPU (limit {SECONDS:g} s); the process grew by "
+        "got a verdict): every one ended in *bad_input* with one printable sentence, none in an exception. "
+        f"The slowest took {seen.slowest:.2f} s of CPU (limit {SECONDS:g} s); the process grew by "
         f"{seen.growth / 2**20:.0f} MiB over the whole run (limit {EXTRA_MEMORY / 2**20:.0f} MiB)."
     )
     rows = [[f"`{name}`", str(seen.answers[name])] for name in labels]

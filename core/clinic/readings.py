@@ -16,6 +16,9 @@ from core.clinic.mask_meanings import mask_meanings
 from core.clinic.precision import Target
 from core.faults.problem import Problem
 
+FLAT = ("BTD", "TBD", "X", "TBX")
+HEAD_COUNTS = (2, 4, 8, 3, 6, 12, 16)  # tried where nobody says how many heads there are
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
@@ -31,14 +34,34 @@ def readings(fields: dict[str, np.ndarray], beliefs: Beliefs) -> list[Reading]:
     """All meanings that fit the shapes, the likeliest first; InputError if none does."""
     found: list[Reading] = []
     first_error: InputError | None = None
-    for layout in _layouts(fields, beliefs):
-        try:
-            found.extend(_readings_of_layout(fields, beliefs, layout))
-        except InputError as error:
-            first_error = first_error or error
+    for believed, note in ((beliefs, ()), *_other_head_counts(fields, beliefs)):
+        for layout in _layouts(fields, believed) if not note else _flat_layouts(fields, believed):
+            try:
+                for reading in _readings_of_layout(fields, believed, layout):
+                    found.append(replace(reading, notes=(*note, *reading.notes)))
+            except InputError as error:
+                first_error = first_error or error
     if not found:
         raise first_error or InputError("shape_mismatch", "the shapes of the arrays fit no known layout")
     return found
+
+
+def _flat_layouts(fields: Mapping[str, np.ndarray], beliefs: Beliefs) -> tuple[str, ...]:
+    return tuple(layout for layout in _layouts(fields, beliefs) if layout in FLAT)
+
+
+def _other_head_counts(
+    fields: Mapping[str, np.ndarray], beliefs: Beliefs
+) -> list[tuple[Beliefs, tuple[str, ...]]]:
+    """Nobody said how many heads lie side by side: more than one, where the width can be cut so."""
+    if beliefs.n_heads is not None:
+        return []
+    if "q" in fields:
+        widths = {fields["q"].shape[-1]} if fields["q"].ndim == 3 else set()
+    else:
+        widths = set(fields["wq"].shape) if fields["wq"].ndim == 2 else set()
+    counts = [n for n in HEAD_COUNTS if any(width % n == 0 and width > n for width in widths)]
+    return [(replace(beliefs, n_heads=n), (f"{n} heads",)) for n in counts]
 
 
 def _layouts(fields: Mapping[str, np.ndarray], beliefs: Beliefs) -> tuple[str, ...]:
