@@ -14,6 +14,7 @@ from core.clinic.errors import InputError
 from core.clinic.layouts import bare_problem, canonical_output
 from core.clinic.mask_meanings import mask_meanings
 from core.clinic.precision import Target
+from core.faults.choices_mask import together, triangle
 from core.faults.problem import Problem
 
 FLAT = ("BTD", "TBD", "X", "TBX")
@@ -43,7 +44,17 @@ def readings(fields: dict[str, np.ndarray], beliefs: Beliefs) -> list[Reading]:
                 first_error = first_error or error
     if not found:
         raise first_error or InputError("shape_mismatch", "the shapes of the arrays fit no known layout")
-    return found
+    return [reading for reading in found if shows_something(reading.problem)] or found
+
+
+def shows_something(problem: Problem) -> bool:
+    """Whether its masks leave any query a key: a mask read the wrong way round may hide everything."""
+    allowed = together(
+        triangle(problem) if problem.causal else None,
+        None if problem.key_keep is None else problem.key_keep[:, None, None],
+        problem.allowed,
+    )
+    return allowed is None or bool(allowed.any())
 
 
 def _flat_layouts(fields: Mapping[str, np.ndarray], beliefs: Beliefs) -> tuple[str, ...]:
@@ -106,8 +117,23 @@ def _readings_of_layout(fields: Mapping[str, np.ndarray], beliefs: Beliefs, layo
                 base, causal=bool(causal), causal_known=beliefs.causal is not None,
                 top_left=beliefs.causal_alignment == "top_left", **mask_fields,
             )  # fmt: skip
+            problem = without_repetition(problem)
             causal_note = () if beliefs.causal is not None else ("causal" if causal else "not causal",)
             yield from _with_targets(fields, problem, layout, (*mask_notes, *causal_note))
+
+
+def without_repetition(problem: Problem) -> Problem:
+    """A causal problem whose explicit mask is the triangle again, or triangle and padding: said once.
+
+    Otherwise no fault of one of the two could show, because the other hides the same pairs.
+    """
+    if not problem.causal or problem.allowed is None or problem.key_keep is not None:
+        return problem
+    shown = np.broadcast_to(problem.allowed, (problem.batch, problem.n_heads, problem.n_q, problem.n_k))
+    keep = np.asarray(shown.any(axis=(1, 2)))
+    if not np.array_equal(shown, np.broadcast_to(triangle(problem) & keep[:, None, None], shown.shape)):
+        return problem
+    return replace(problem, allowed=None, key_keep=None if keep.all() else keep)
 
 
 def either_weights(fields: Mapping[str, np.ndarray], beliefs: Beliefs, layout: str) -> Iterator[Reading]:

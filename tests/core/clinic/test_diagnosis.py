@@ -455,3 +455,55 @@ def test_dropped_weights_that_are_not_rescaled():
 def test_zeros_in_the_output_alone_are_no_dropout():
     answer = diagnose(q=Q, k=K, v=V, out=np.maximum(attend(), 0), **STATED)
     assert answer.labels == [["blend.output_rectified"]]
+
+
+# --- masks by other names ------------------------------------------------------------------------
+
+KEEP = np.arange(T) < np.array([[4], [6]])
+PAIRS = KEEP[:, None, None] & TRI
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("attention_mask", KEEP.astype(int)),
+        ("attention_mask", np.where(KEEP[:, None, None], 0.0, np.finfo(np.float32).min)),
+        ("key_padding_mask", ~KEEP),
+        ("key_padding_mask", np.where(KEEP, 0.0, -np.inf)),
+        ("lengths", KEEP.sum(1)),
+        ("valid_lens", KEEP.sum(1).astype(float)),
+    ],
+)
+def test_padding_in_every_form(name, array):
+    out = attend(allowed=KEEP[:, None, None])
+    assert verdict(q=Q, k=K, v=V, out=out, **{name: array}, **STATED) == "correct"
+    missing = diagnose(q=Q, k=K, v=V, out=attend(), **{name: array}, **STATED)
+    assert missing.labels[0] == ["mask.missing_padding"]  # before what needs one more assumption
+
+
+@pytest.mark.parametrize("pairs", [PAIRS, np.where(PAIRS, 0.0, np.finfo(np.float32).min)])
+@pytest.mark.parametrize("causal", [None, True])
+def test_an_attention_mask_of_pairs(pairs, causal):
+    """As Transformers hands it on: padding and triangle in one, (B, 1, T, T)."""
+    given = {"q": Q, "k": K, "v": V, "attention_mask": pairs, "layout": "BHTD", "causal": causal}
+    assert verdict(**given, out=attend(allowed=PAIRS)) == "correct"
+    labels = diagnose(**given, out=attend(allowed=TRI)).labels
+    assert ["mask.missing_padding"] in labels or causal is None
+
+
+def test_a_triangle_that_is_said_twice_is_still_tested():
+    given = {"q": Q, "k": K, "v": V, "mask": TRI, "layout": "BHTD", "causal": True}
+    assert verdict(**given, out=attend(allowed=TRI)) == "correct"
+    assert diagnose(**given, out=attend()).labels == [["mask.missing_causal"]]
+
+
+@pytest.mark.parametrize("lengths", [[1, 2, 3], [T + 1, 2], [2.5, 1]])
+def test_lengths_that_fit_no_batch_are_refused(lengths):
+    answer = diagnose(q=Q, k=K, v=V, out=attend(), lengths=np.array(lengths), **STATED)
+    assert answer.labels == [["input.shape_mismatch"]]
+    assert "lengths must hold a whole number" in answer.message
+
+
+def test_arrays_that_are_not_used_are_told():
+    answer = diagnose(q=Q, k=K, v=V, out=attend(), dropout_seed=np.arange(3), **STATED)
+    assert answer.notes[-1] == "arrays whose names mean nothing here were not used: 'dropout_seed'"
