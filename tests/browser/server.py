@@ -29,7 +29,7 @@ def serve(app: Path, *options: str) -> Generator[str]:
     """
     with tempfile.TemporaryDirectory() as home:
         log = Path(home) / "server.log"
-        port = _free_port()
+        port = free_port()
         process = _start(app.resolve(), port, options, home, log)
         try:
             _wait_until_healthy(process, port, log)
@@ -40,7 +40,7 @@ def serve(app: Path, *options: str) -> Generator[str]:
             raise RuntimeError(f"the server of {app.name} reports a fault:\n{_tail(log)}")
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
