@@ -163,8 +163,8 @@ def _memory(tutor: Sequence[Measured]) -> str:
         return "Memory of a session: needs three numbers of sessions."
     line = slope([one.sessions for one in tutor], [one.mb_open for one in tutor])
     return (
-        f"Memory: {line.slope:.2f} ± {line.half_width:.2f} MB a session, the slope of MB with all sessions open "
-        "over their number. Python frees cyclic garbage in its own time, so single figures differ by some 10 MB."
+        f"Memory: {line.slope:.2f} ± {line.half_width:.2f} MB a session, the slope of MB with all open over "
+        "their number. Python frees cyclic garbage in its own time: single figures differ by some 10 MB."
     )
 
 
