@@ -123,7 +123,7 @@ def test_a_word_is_added_and_an_example_started_from(open_page: Callable) -> Non
     assert page.text_input(key="typed").value == SENTENCES["Anna"]
     page.selectbox(key="add_word").select("the").run()
     assert page.text_input(key="sentence").value == SENTENCES["Anna"] + " the"
-    assert page.slider(key="seq_len").value == len(SENTENCES["Anna"].split()) + 2
+    assert page.number_input(key="seq_len").value == len(SENTENCES["Anna"].split()) + 2
 
 
 def test_visiting_leaves_the_walk_alone_until_something_is_picked(open_page: Callable) -> None:
@@ -132,7 +132,7 @@ def test_visiting_leaves_the_walk_alone_until_something_is_picked(open_page: Cal
     page.selectbox(key="which_head").select("L1H3").run()
     assert page.selectbox(key="example").value == "model"
     assert page.selectbox(key="mask").value == "causal"
-    assert page.slider(key="seq_len").value == len(KEYS) + 1
+    assert page.number_input(key="seq_len").value == len(KEYS) + 1
 
 
 @pytest.mark.parametrize("slug", WALK)
