@@ -107,7 +107,6 @@ def test_a_file_is_named_once_where_it_is_refused(open_page: Callable) -> None:
         page.main.get("file_uploader")[0].set_value([("../my\u202efile.npz", data, "")]).run()
         (told,) = page.error
         assert read(told.value).startswith("../my‹U+202E›file.npz: ")
-        assert told.value.count("file") <= 2
         assert read(told.value).count("‹U+202E›") == 1
 
 
