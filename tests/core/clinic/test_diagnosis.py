@@ -156,6 +156,30 @@ def test_coarser_arithmetic_inside_is_not_a_fault():
     assert "coarser format" in answer.message
 
 
+@pytest.mark.parametrize("places", [("q", "k", "v"), ("weights",), ("scores",)])
+@pytest.mark.parametrize(("bits", "cut"), [(11, np.rint), (11, np.trunc), (12, np.rint)])
+def test_short_formats_in_one_place_are_recognised(places, bits, cut):
+    def kept(name, x):
+        mantissa, exponent = np.frexp(x)
+        return np.ldexp(cut(mantissa * 2**bits) / 2**bits, exponent) if name in places else x
+
+    q, k, v = kept("q", Q), kept("k", K), kept("v", V)
+    weights = kept("weights", soft(kept("scores", q @ k.swapaxes(-1, -2)) / D**0.5))
+    answer = diagnose(q=Q, k=K, v=V, out=(weights @ v).astype(np.float32), **STATED)
+    expected = ("correct",) if bits == 11 else ("correct", "undetermined")
+    assert answer.verdict in expected
+
+
+def test_a_small_mistake_of_no_name_is_not_called_correct():
+    """It is as close as half precision would be, but no half precision gives these numbers."""
+    wave = 1 + 0.002 * np.sin(np.arange(B * H * T * D).reshape(B, H, T, D))
+    for x in (np.float64, np.float32):
+        answer = diagnose(q=Q, k=K, v=V, out=(attend() * wave).astype(x), **STATED)
+        assert answer.verdict == "undetermined", answer.as_text()
+        assert "digits only" in answer.message
+        assert answer.not_tested == ("anything smaller than the 3 digits that agree",)
+
+
 def test_rows_with_nothing_allowed():
     keep = np.arange(T) >= np.array([[2], [0]])
     allowed = TRI & keep[:, None, None, :]
