@@ -18,6 +18,9 @@ from core.faults.pipeline import State, run
 
 TENSOR_CORE = 2.0**-11  # float32 products of recent GPUs keep 10 bits unless told otherwise (TF32)
 MAX_READINGS = 32
+FEW_PAIRS = (
+    "Large input: of two faults together only the commonest were tried. Hand in a shorter piece for all."
+)
 OUTPUT_ONLY = "the weights handed in are not the ones that made this output"
 
 
@@ -214,6 +217,8 @@ class Case:
 
     def _two_faults(self, found: Sequence[_Found], levels: Sequence[float]) -> Diagnosis | None:
         """Pairs are looked for once, at the coarsest level, and judged at the finest first."""
+        if any(one.search.large for one in found):
+            self.sample_note = " ".join(filter(None, (self.sample_note, FEW_PAIRS)))
         pairs = [self._pair_candidates(one) for one in found]
         for level in levels:
             for one in found:

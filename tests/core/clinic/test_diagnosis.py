@@ -365,6 +365,17 @@ def test_both_shapes_are_named():
     assert str(K[..., :9].shape) in message
 
 
+def test_of_large_input_the_commonest_pairs_are_tried_and_that_is_said():
+    q, k, v = (RANDOM.standard_normal((1, 1, 270, 4)) for _ in range(3))
+    allowed = np.tri(270, dtype=bool)
+    pair = diagnose(q=q, k=k, v=v, out=attend(q, k, v, factor=1.0), layout="BHTD", causal=True)
+    assert pair.labels == [["scale.missing", "mask.missing_causal"]]
+    assert "only the commonest" in pair.sampled
+    unknown = diagnose(q=q, k=k, v=v, out=attend(q, k, v, allowed).cumsum(-2), layout="BHTD", causal=True)
+    assert unknown.verdict == "unexplained"
+    assert "only the commonest" in unknown.sampled
+
+
 # --- what nobody said ----------------------------------------------------------------------------
 
 
