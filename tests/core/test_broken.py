@@ -145,6 +145,16 @@ def test_what_looks_wrong_is_right(setup):
     assert alarms[2].difference == 0
 
 
+def test_padded_queries_change_no_real_row_where_there_are_fewer_queries_than_keys():
+    """Three queries beside five keys, the last one padding: only the last query is padding too."""
+    random = np.random.default_rng(4)
+    q, k, v = (random.standard_normal((n, 4)) for n in (3, 5, 5))
+    real = np.array([True, True, True, True, False])
+    alarms = false_alarms(q, k, v, np.ones((3, 5), bool), real)
+    assert alarms[3].title == "Queries at padding are not masked"
+    assert alarms[3].difference == 0
+
+
 def test_a_late_mask_that_leaves_nothing_is_told_as_nan():
     q, k = np.array([[0.0], [1.0]]), np.array([[0.0], [2000.0]])
     alarms = false_alarms(q * 1e3 + 1, k, np.eye(2), np.tri(2, dtype=bool), np.ones(2, bool))

@@ -1,6 +1,7 @@
 """What the clinic answers on made-up input: conventions, ties, honesty, number formats, large input."""
 
 import json
+import resource
 
 import numpy as np
 import pytest
@@ -306,6 +307,10 @@ def test_too_long_is_refused_before_any_score_is_made():
     answer = diagnose(q=long, k=long, v=long, out=long)
     assert answer.labels == [["input.too_large"]]
     assert "50000 queries" in answer.message
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for more in ({"mask": np.ones(50_000, bool)}, {"key_keep": np.ones(50_000, bool)}, {"causal": True}):
+        assert diagnose(q=long, k=long, v=long, out=long, **more).labels == [["input.too_large"]]
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # KiB; a triangle has 2.5 GB
 
 
 def test_faults_that_mix_heads_are_found_in_middle_sized_input():
@@ -542,3 +547,30 @@ def test_lengths_that_fit_no_batch_are_refused(lengths):
 def test_arrays_that_are_not_used_are_told():
     answer = diagnose(q=Q, k=K, v=V, out=attend(), dropout_seed=np.arange(3), **STATED)
     assert answer.notes[-1] == "arrays whose names mean nothing here were not used: 'dropout_seed'"
+
+
+class Tensor:
+    """As PyTorch's, which NumPy cannot read while it is on a graph or in bfloat16."""
+
+    def __init__(self, array, dtype="torch.bfloat16", readable=False):
+        self.array, self.dtype, self.readable = array, dtype, readable
+
+    def detach(self):
+        return Tensor(self.array, self.dtype)
+
+    def cpu(self):
+        return Tensor(self.array, self.dtype, self.dtype != "torch.bfloat16")
+
+    def float(self):
+        return Tensor(self.array.astype(np.float32), "torch.float32", True)
+
+    def __array__(self, dtype=None, copy=None):
+        if not self.readable:
+            raise TypeError("this tensor cannot be read by NumPy")
+        return self.array
+
+
+@pytest.mark.parametrize("dtype", ["torch.bfloat16", "torch.float64"])
+def test_tensors_are_taken_off_their_graph(dtype):
+    tensors = {n: Tensor(x, dtype) for n, x in {"q": Q, "k": K, "v": V, "out": attend()}.items()}
+    assert verdict(**tensors, **STATED) == "correct"
