@@ -19,9 +19,11 @@ def render(view: View) -> None:
 
 
 def pipeline(view: View) -> list:
-    """S → Z → A → O, each beside the operation that made it; for a class two above two, so larger."""
+    """S → Z → A → O, each beside the operation that made it."""
     masked = view.setup.mask != "none"
-    places = ((0, 0), (0, 1), (1, 0), (1, 1)) if presenter.presenting() else ((0, 0), (0, 1), (0, 2), (0, 3))
+    # For a class two above two, so larger, as long as the rows are few enough for that.
+    folded = presenter.presenting() and len(view.inputs.query_tokens) <= presenter.FEW_ROWS
+    places = ((0, 0), (0, 1), (1, 0), (1, 1)) if folded else ((0, 0), (0, 1), (0, 2), (0, 3))
     return [
         tensors.matrix(view, "scores", places[0]),
         tensors.matrix(view, "masked_scores" if masked else "scaled_scores", places[1], lead="÷ √d_k"),

@@ -12,11 +12,13 @@ def render(view: View) -> None:
     walk, view = view, view.real(ask())
     example, head = view.setup.example, view.setup.real_head
     captures_board.all_heads(view)
-    with presenter.screen("trace"):
+    if not presenter.presenting():
         stage.trace(view, walk)
     with presenter.screen("map"):
         left, right = st.columns(2, gap="medium")
     with right:
+        if presenter.presenting():  # on the first screen the maps take all the room
+            stage.trace(view, walk)
         other, other_head = captures_board.ask_other()
         if other:
             captures_board.show(view, other, other_head, "other_map")
@@ -29,7 +31,7 @@ def render(view: View) -> None:
         captures_board.show(view, example, head, "matrices")
         with presenter.screen("where", "about"):
             captures_board.about(example)
-    with presenter.screen("snippet"):
+    if not presenter.presenting():
         captures_board.snippet()
     stage.pitfalls("your_tensors")
 

@@ -17,6 +17,7 @@ CHART_TYPE = 18  # pixels
 CHART_HEIGHT = 400  # pixels, at least
 SHARE = 0.7  # of their usual height, for matrices with something under them
 TO_THE_END = 0  # of the screen, for the others; see assets/matrix/board.js
+FEW_ROWS = 8  # matrices of no more rows stand two above two
 LONG_CODE = 3  # lines; longer code has a screen of its own
 SWITCHES = {"present": "Presenter mode", "notes": "Speaker notes"}
 

@@ -126,7 +126,7 @@ function movePart(by) {
 // Blocks of a screen may stand inside another one's: then they are on their own screen only.
 function showPart(part) {
   const mine = LATER[part] ?? `:is(.${OWN}${part}, [class*="${OWN}${part}__"])`;
-  const inside = part === FIRST ? `:not(${NOT_FIRST} *)` : `:is(${mine} *):not(${OWNS}:not(${mine}) *)`;
+  const inside = part === FIRST ? `:not(${NOT_FIRST} *)` : `:is(${mine} *):not(${mine} ${OWNS} *)`;
   const seen = `${LEAF}:is(.st-key-frame *, .st-key-speaker_notes *, ${inside})`;
   const page = ".stMainBlockContainer";
   curtain.replaceSync(

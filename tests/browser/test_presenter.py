@@ -1,7 +1,8 @@
-"""Presenter mode on 1280 × 720: on every screen of every page nothing scrolls, and nothing is small or faint."""
+"""Presenter mode on 1280 × 720: on no screen does anything scroll, and nothing is small or faint."""
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, TimeoutError, expect
@@ -27,59 +28,7 @@ CanvasRenderingContext2D.prototype.fillRect = function (x, y, width, height) {
 };
 """
 
-# -> what is wrong with the screen that is shown, in words.
-LOOK = """([least, leastOnBoard, leastContrast]) => {
-    const main = document.querySelector(".stMain");
-    const all = (root) => [...root.querySelectorAll("*")].flatMap((node) => [node, ...(node.shadowRoot ? all(node.shadowRoot) : [])]);
-    const seen = (node) => node.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && node.getClientRects().length;
-    const within = (node, selector) => {
-        for (; node; node = node.getRootNode().host) if (node.closest(selector)) return true;
-        return false;
-    };
-    const up = (node) => node.parentElement ?? node.getRootNode().host ?? null;
-    const rgba = (colour) => {
-        const canvas = new OffscreenCanvas(1, 1).getContext("2d");
-        canvas.fillStyle = colour;
-        canvas.fillRect(0, 0, 1, 1);
-        return [...canvas.getImageData(0, 0, 1, 1).data];
-    };
-    const over = ([r, g, b, a], below) => [r, g, b].map((part, i) => (part * a + below[i] * (255 - a)) / 255);
-    const ground = (node) => {
-        if (node === null) return [255, 255, 255];
-        const colour = rgba(getComputedStyle(node).backgroundColor);
-        return colour[3] === 255 ? colour.slice(0, 3) : over(colour, ground(up(node)));
-    };
-    const light = (rgb) => {
-        const [r, g, b] = rgb.map((part) => (part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4));
-        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-    };
-    const contrast = (node) => {
-        const style = getComputedStyle(node);
-        const ink = rgba(node instanceof SVGElement ? style.fill : style.color);
-        const below = ground(node);
-        const [dark, bright] = [light(over(ink, below)), light(below)].sort((a, b) => a - b);
-        return (bright + 0.05) / (dark + 0.05);
-    };
-    const faults = [];
-    if (main.scrollHeight > innerHeight) faults.push(`${main.scrollHeight} px high`);
-    if (main.scrollWidth > main.clientWidth) faults.push(`${main.scrollWidth} px wide`);
-    const nodes = all(main).filter(seen);
-    for (const node of nodes) {
-        const words = [...node.childNodes].filter(({ nodeType }) => nodeType === 3).map(({ data }) => data).join("").trim();
-        const style = getComputedStyle(node);
-        const name = `${node.tagName.toLowerCase()} “${node.textContent.trim().slice(0, 30)}”`;
-        if (/auto|scroll/.test(style.overflow) && (node.scrollWidth > node.clientWidth + 1 || node.scrollHeight > node.clientHeight + 1)) {
-            if (!within(node, "iframe, .stTextInput")) faults.push(`${name} scrolls`);
-        }
-        if (node.sizes?.length && Math.min(...node.sizes) < leastOnBoard) faults.push(`${Math.min(...node.sizes).toFixed(1)} px painted`);
-        if (!words || within(node, '.katex, style, script, [data-testid="stIconMaterial"], [data-testid="InputInstructions"], .cell, .live, .row')) continue;
-        const size = parseFloat(style.fontSize) * node.currentCSSZoom;
-        if (size < (within(node, ".board") ? leastOnBoard : least) - 0.1) faults.push(`${name} ${size.toFixed(1)} px`);
-        if (within(node, ":disabled, [aria-disabled=true]")) continue;
-        if (contrast(node) < leastContrast) faults.push(`${name} contrast ${contrast(node).toFixed(1)}`);
-    }
-    return [...new Set(faults)];
-}"""
+LOOK = (Path(__file__).parent / "projector.js").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -115,7 +64,7 @@ def look(page: Page, where: str, least_on_board: float = LEAST_ON_BOARD) -> list
     """What is wrong with the screen, once it has come to rest."""
     limits = [LEAST, least_on_board, LEAST_CONTRAST]
     try:
-        page.wait_for_function(f"(limits) => ({LOOK})(limits).length === 0", arg=limits, timeout=2500)
+        page.wait_for_function(f"(limits) => (\n{LOOK})(limits).length === 0", arg=limits, timeout=2500)
     except TimeoutError:
         return [f"{where}: {fault}" for fault in page.evaluate(LOOK, limits)]
     return []

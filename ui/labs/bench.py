@@ -51,9 +51,9 @@ def tell(*records: Record) -> None:
         st.caption(text.literal(record.note))
 
 
-def tell_below(*records: Record) -> None:
-    """The same under a picture as wide as the page."""
-    with presenter.screen("read"):
+def tell_below(*records: Record, place: str = "") -> None:
+    """The same under a picture as wide as the page; `place` tells apart what one run draws several times."""
+    with presenter.screen("read", place):
         tell(*records)
 
 

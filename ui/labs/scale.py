@@ -266,7 +266,7 @@ def _draw_sweep(found: Sweep, key: str) -> None:
         )  # fmt: skip
     with right:
         _losses(found.best, SWEEP_STEPS, f"{key} losses")
-    bench.tell_below(found)
+    bench.tell_below(found, place=key)
 
 
 def fetching(view: View) -> None:
