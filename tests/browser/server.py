@@ -15,8 +15,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 60
-# What Streamlit logs when a page throws, and when .streamlit/config.toml names an unknown option.
-FAULTS = ("Uncaught app execution", "is not a valid config option")
+# What Streamlit logs when a page throws, when .streamlit/config.toml names an unknown option, and so on.
+FAULTS = (
+    "Uncaught app execution",
+    "is not a valid config option",
+    "was created with a default value",  # and has one from elsewhere: .streamlit/config.toml allows it
+)
 
 
 @dataclass(frozen=True, slots=True)
