@@ -15,8 +15,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 60
-# What Streamlit logs when a page throws, and when .streamlit/config.toml names an unknown option.
-FAULTS = ("Uncaught app execution", "is not a valid config option")
+# What Streamlit logs when a page throws, when .streamlit/config.toml names an unknown option, and so on.
+FAULTS = (
+    "Uncaught app execution",
+    "is not a valid config option",
+    "was created with a default value",  # and has one from elsewhere: .streamlit/config.toml allows it
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ def started(app: Path, *options: str, core: int | None = None) -> Generator[Serv
     """
     with tempfile.TemporaryDirectory() as home:
         log = Path(home) / "server.log"
-        port = _free_port()
+        port = free_port()
         temporary = Path(home) / "tmp"
         temporary.mkdir()
         process = _start(app.resolve(), port, options, home, log)
@@ -62,7 +66,7 @@ def started(app: Path, *options: str, core: int | None = None) -> Generator[Serv
             raise RuntimeError(f"the server of {app.name} reports a fault:\n{_tail(log)}")
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
