@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from ui import presenter, where
+from ui import keep, presenter, where
 from ui.teaching import terms_of
 from ui.view import View
 
@@ -105,6 +105,7 @@ def header(pages: Sequence[Page], index: int, links: Mapping) -> None:
     """Row 1: Back, the formula with the active part lit, Next; and the keys that press them."""
     slugs = ["", *(page.slug for page in pages[1:])]
     presenter.listen_for_keys(slugs, slugs[index])
+    keep.watch()
     with st.container(key="frame", horizontal=True, vertical_alignment="center"):
         with st.container(key="back", width="content"):
             if index:
