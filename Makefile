@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test check format bench load picture goldens weights test-torch
+.PHONY: run test check format bench load soak clinic-accuracy picture goldens weights test-torch
 
 run: .venv/app  ## the tutor in a browser
 	OPENBLAS_NUM_THREADS=1 $(BIN)/streamlit run app.py
@@ -27,6 +27,13 @@ bench: .venv/torch  ## docs/measured/bench.md: speed, as ratios to what stands b
 
 load: .venv/dev  ## a class on one process: 1, 10, 30 and 50 sessions; about eight minutes
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.load --keep
+
+soak: .venv/dev  ## half an hour of anything: memory, errors, what is left
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.soak --keep
+
+clinic-accuracy: .venv/dev  ## docs/measured/clinic.md: what the clinic names, accuses and refuses; about an hour
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.clinic_accuracy
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.clinic_fuzz
 
 test-torch: .venv/torch  ## what PyTorch itself must confirm
 	$(BIN)/python -m pytest tests/torch

@@ -7,7 +7,7 @@ import numpy as np
 
 from core.clinic.beliefs import Beliefs
 from core.clinic.fits import fitted_choices
-from core.clinic.precision import ROUNDOFF, roundoff_of
+from core.clinic.precision import ROUNDOFF, is_short, roundoff_of
 from core.clinic.readings import Reading, readings
 from core.clinic.report import Diagnosis, Explanation
 from core.clinic.sampling import MAX_SCORES, part_of
@@ -17,7 +17,7 @@ from core.faults.catalogue import fault_named
 from core.faults.pipeline import State, run
 
 TENSOR_CORE = 2.0**-11  # float32 products of recent GPUs keep 10 bits unless told otherwise (TF32)
-MAX_READINGS = 12
+MAX_READINGS = 32
 OUTPUT_ONLY = "the weights handed in are not the ones that made this output"
 
 
@@ -132,7 +132,10 @@ class Case:
         return self._answer(verdict, message, one, notes=notes, not_tested=not_tested)
 
     def _closeness(self, one: _Found) -> str:
-        return f"The right computation gives your numbers to within {one.right.max_error:.2g}."
+        told = f"The right computation gives your numbers to within {one.right.max_error:.2g}."
+        if self.fine < one.search.roundoff < one.right.roundoff * 16:
+            return f"{told} They are stored finer than that, but half precision in between gives no more."
+        return told
 
     def _weights_note(self, one: _Found, state: State) -> tuple[str, ...]:
         """What weights of another shape are, if they can be recognised."""
@@ -327,7 +330,7 @@ def suggested_roundoffs(fields: Mapping[str, np.ndarray]) -> tuple[float, float]
     reals = {name: array for name, array in fields.items() if array.dtype.kind == "f"}
     each = {name: roundoff_of(array) for name, array in reals.items()}
     fine = each.get("out", each.get("weights", ROUNDOFF["float64"]))
-    return fine, max([fine, *each.values()])
+    return fine, max([fine, *(each[name] for name, array in reals.items() if not is_short(array))])
 
 
 def _only_output(reading: Reading) -> Reading:

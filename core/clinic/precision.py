@@ -14,6 +14,7 @@ from core.faults.problem import Problem
 
 #: unit roundoff: the largest relative error of one rounding, 2^-p for p bits of precision
 ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
+SHORT_BITS = 6  # fewer than any format keeps
 PROBE = 2.0**-17  # the size of the noise that measures how sensitive a computation is
 
 
@@ -26,6 +27,14 @@ def roundoff_of(array: np.ndarray) -> float:
         if np.array_equal(rounded_to(values, name), values):
             return ROUNDOFF[name]
     return ROUNDOFF["float64"]
+
+
+def is_short(array: np.ndarray) -> bool:
+    """Whether the values are short by themselves, as small whole numbers are: they tell of no format."""
+    if array.dtype == np.float16:
+        return False
+    mantissa = np.frexp(np.where(np.isfinite(array), array, 0.0))[0] * 2.0**SHORT_BITS
+    return bool((mantissa == np.rint(mantissa)).all())
 
 
 def rounded_to(values: np.ndarray, name: str) -> np.ndarray:

@@ -198,7 +198,7 @@ class Search:
         return pairs
 
     def ties(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """The accepted candidates that fit as well as the best: of the fewest faults, the commonest first."""
+        """The accepted candidates that fit as well as the best: of fewest faults, the least assumed first."""
         accepted = [c for c in candidates if c.faults and self.accepts(c)]
         if not accepted:
             return []
@@ -207,7 +207,7 @@ class Search:
         best = min(c.roundoff for c in accepted)
         limit = max(2.0 * best, 0.3 * self.roundoff, 64 * ROUNDOFF["float64"])
         tied = [c for c in accepted if c.roundoff <= limit]
-        return sorted(tied, key=lambda candidate: (-reports(candidate), candidate.roundoff))
+        return sorted(tied, key=lambda c: (len(c.conventions), -reports(c), c.roundoff))
 
 
 def reports(candidate: Candidate) -> int:
