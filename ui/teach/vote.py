@@ -49,8 +49,9 @@ def _ask(asked: Question, item: Item) -> None:
     keys = [option.key for option in item.options]
     texts = {option.key: text.literal(option.text) for option in item.options}
     before = poll_store().my_vote(asked, _voter())
+    st.markdown(text.literal(item.question))
     st.radio(
-        text.literal(item.question), keys, index=keys.index(before) if before in keys else None, key=key,
+        item.question, keys, label_visibility="collapsed", index=keys.index(before) if before in keys else None, key=key,
         format_func=texts.__getitem__, on_change=_vote, args=(asked, key), disabled=asked.revealed,
     )  # fmt: skip
     say()
