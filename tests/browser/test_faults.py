@@ -20,6 +20,7 @@ from tests.browser.test_matrix import grid
 from tests.hostile import FORMULAS, MARKUP, SCRIPTS, STRANGE
 
 READY = 30_000  # milliseconds: the browser waits longer from one try to reach a server to the next
+CUT = '[data-testid="stApp"]:not([data-test-connection-state="CONNECTED"])'
 SMALL_FILE = 8192  # bytes: a file of the poll needs more
 
 
@@ -61,6 +62,7 @@ def test_a_restarted_server_gives_back_the_screen_and_what_was_answered(rough: P
         rough.get_by_role("button", name="Commit").click()
         expect(rough.get_by_text("You predicted")).to_be_visible()
         settle(rough)
+    rough.wait_for_selector(CUT)
     with started(APP, port=port):
         rough.wait_for_selector(IDLE, timeout=READY)
         expect(rough.get_by_text("You predicted")).to_be_visible(timeout=READY)
@@ -113,7 +115,7 @@ def test_an_upload_that_is_cut_leaves_the_page_and_the_next_one_arrives(
     small = tmp_path / "small.npz"
     small.write_bytes(capture(1, words=["x", "y"]))
     rough.locator("input[type=file]").set_input_files(small)
-    expect(rough.get_by_text("small.npz, model not named")).to_be_visible(timeout=READY)
+    expect(rough.locator("strong", has_text="small.npz, model not named")).to_be_visible(timeout=READY)
     settle(rough)
 
 
@@ -129,7 +131,7 @@ def test_a_full_disk_stops_neither_uploads_nor_the_lesson(rough: Page, tmp_path:
         expect(rough.get_by_test_id("stAlert")).to_have_text(re.compile("cannot be reached just now"))
         go(rough, f"{server.url}/your_tensors")
         rough.locator("input[type=file]").set_input_files(large)
-        expect(rough.get_by_text("large.npz, model not named")).to_be_visible()
+        expect(rough.locator("strong", has_text="large.npz, model not named")).to_be_visible()
         settle(rough)
 
 
@@ -241,7 +243,8 @@ def follow(page: Page, place: str) -> None:
         """(place) => {
             const address = new URL(place.split('?')[0] || '.', location.href);
             address.search = location.search;
-            for (const [name, value] of new URLSearchParams(place.split('?')[1])) address.searchParams.set(name, value);
+            const more = new URLSearchParams(place.split('?')[1]);
+            more.forEach((value, name) => address.searchParams.set(name, value));
             history.pushState({}, '', address);
             dispatchEvent(new PopStateEvent('popstate'));
         }""",

@@ -51,8 +51,9 @@ def _ask(asked: Question, item: Item) -> None:
     before = poll_store().my_vote(asked, _voter())
     st.markdown(text.literal(item.question))
     st.radio(
-        item.question, keys, label_visibility="collapsed", index=keys.index(before) if before in keys else None, key=key,
+        item.question, keys, index=keys.index(before) if before in keys else None, key=key,
         format_func=texts.__getitem__, on_change=_vote, args=(asked, key), disabled=asked.revealed,
+        label_visibility="collapsed",
     )  # fmt: skip
     say()
     if before and not asked.revealed:
