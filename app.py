@@ -30,11 +30,10 @@ def main() -> None:
         with header:
             frame.style()
             frame.header(PAGES, index, links)
-    if held is None:
+    choices = held
+    if choices is None:
         with sidebar:
             choices = controls.draw()
-    else:
-        choices = held
     with body:
         # Called here, not by current.run(): the browser's Back button keeps only those URL parameters
         # whose widgets were made by the entry script, and pages have widgets of their own.
@@ -49,7 +48,7 @@ def main() -> None:
             frame.header(PAGES, index, links)
         if presenter.with_notes():
             notes.show(slug)
-        keep.watch()  # after the page, which may have something new to be kept
+        keep.watch()  # after the page, which may have something to keep
     if held is not None:
         with sidebar:
             if controls.draw() != held:  # the address itself was changed, by hand or by Back

@@ -6,8 +6,8 @@ import streamlit as st
 
 from core.clinic.loading import ENDINGS
 from core.clinic.samples import SAMPLES
-from ui import uploads
 
+MAX_FILE_MB = 32  # as server.maxUploadSize in .streamlit/config.toml
 NOT_SAID = "not said"
 NO_SAMPLE = "no example"
 AXES = {  # the option (what the URL holds) and the layout that it means
@@ -31,11 +31,10 @@ Files = list[tuple[str, bytes]]
 
 def ask_files() -> Files:
     """The uploaded files, or else the example that was chosen: (name, content) pairs."""
-    uploads.stay_in_memory()
     given = st.file_uploader(
         "Your q, k, v and output, in one file or several",
         [ending.removeprefix(".") for ending in ENDINGS],
-        accept_multiple_files=True, key="clinic_files", max_upload_size=uploads.SERVER_MB,
+        accept_multiple_files=True, key="clinic_files", max_upload_size=MAX_FILE_MB,
         on_change=_forget_sample,
     )  # fmt: skip
     files = [(file.name, file.getvalue()) for file in given]

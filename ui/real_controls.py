@@ -10,7 +10,7 @@ from core.grammar import SENTENCES, WORD_GROUPS
 from core.real import FIRST_HEAD, MODEL, UPLOADS, RealHeads, head_names, natural, real_heads
 from core.tiny_model import read_sentence
 from core.tokens import displayable
-from ui import uploads, where
+from ui import where
 from ui.text import literal
 
 FIRST_SENTENCE = SENTENCES["keys"]
@@ -184,7 +184,6 @@ def tell_lost_file() -> None:
 
 def ask_file() -> None:
     """The upload; what is wrong with a file is told beside it."""
-    uploads.stay_in_memory()
     st.file_uploader(
         "An .npz or .safetensors file with q, k, v",
         ["npz", "safetensors"],

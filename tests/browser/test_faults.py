@@ -119,19 +119,23 @@ def test_an_upload_that_is_cut_leaves_the_page_and_the_next_one_arrives(
     settle(rough)
 
 
-def test_a_full_disk_stops_neither_uploads_nor_the_lesson(rough: Page, tmp_path: Path) -> None:
-    large = tmp_path / "large.npz"
+def test_a_full_disk_is_told_and_the_lesson_goes_on(rough: Page, tmp_path: Path) -> None:
+    large, small = tmp_path / "large.npz", tmp_path / "small.npz"
     large.write_bytes(capture(4, words=["a"] * 128, width=512))
-    assert large.stat().st_size > 2_000_000
+    small.write_bytes(capture(1, words=["x", "y"]))
+    assert large.stat().st_size > 2_000_000  # from 1 MB on the server needs its disk
+    uploader = rough.get_by_test_id("stFileUploader")
     with started(APP) as server:
         resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (SMALL_FILE, SMALL_FILE))
-        go(rough, f"{server.url}/teach?room=Poll")
-        expect(rough.get_by_test_id("stAlert")).to_have_text(re.compile("cannot be reached just now"))
-        go(rough, f"{server.url}/teach?code=ABCDEF")
-        expect(rough.get_by_test_id("stAlert")).to_have_text(re.compile("cannot be reached just now"))
+        for query in ("room=Poll", "code=ABCDEF"):
+            go(rough, f"{server.url}/teach?{query}")
+            expect(rough.get_by_test_id("stAlert")).to_have_text(re.compile("cannot be reached just now"))
         go(rough, f"{server.url}/your_tensors")
         rough.locator("input[type=file]").set_input_files(large)
-        expect(rough.locator("strong", has_text="large.npz, model not named")).to_be_visible()
+        expect(uploader).to_contain_text("Error", timeout=READY)
+        settle(rough)
+        rough.locator("input[type=file]").set_input_files(small)
+        expect(rough.locator("strong", has_text="small.npz, model not named")).to_be_visible()
         settle(rough)
 
 

@@ -12,8 +12,7 @@ from core.clinic.beliefs import LAYOUTS
 from core.clinic.samples import SAMPLES
 from tests.browser.server import ROOT
 from tests.pages.conftest import words
-from ui.clinic_input import AXES
-from ui.uploads import SERVER_MB
+from ui.clinic_input import AXES, MAX_FILE_MB
 
 BOXES = ("success", "error", "warning")
 
@@ -136,7 +135,7 @@ def test_the_answer_is_the_engines(open_page: Callable) -> None:
 
 def test_the_limit_is_the_servers() -> None:
     config = (ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8")
-    assert f"maxUploadSize = {SERVER_MB} " in config
+    assert f"maxUploadSize = {MAX_FILE_MB} " in config
 
 
 def test_every_layout_is_offered() -> None:

@@ -177,7 +177,7 @@ def test_a_length_beyond_the_sentence_is_mended_everywhere(open_page: Callable) 
     page = open_page("score", example="model", seq_len=64)
     most = len(KEYS) + 1
     assert page.number_input(key="seq_len").value == most
-    assert page.query_params["seq_len"] == [str(most)]
+    assert page.query_params["seq_len"] == str(most)
     assert drawn(page)["scores"]["rows"] == most
     assert page.slider[0].value == most
 
