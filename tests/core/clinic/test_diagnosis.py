@@ -574,3 +574,10 @@ class Tensor:
 def test_tensors_are_taken_off_their_graph(dtype):
     tensors = {n: Tensor(x, dtype) for n, x in {"q": Q, "k": K, "v": V, "out": attend()}.items()}
     assert verdict(**tensors, **STATED) == "correct"
+
+
+def test_rows_of_different_lengths_are_told():
+    ragged = np.array([np.ones(2), np.ones(3)], dtype=object)
+    answer = diagnose(q=ragged, k=K, v=V, out=V)
+    assert answer.labels == [["input.wrong_dtype"]]
+    assert "'q' is not an array of numbers (rows of different lengths?)" in answer.message
