@@ -206,7 +206,7 @@ class Search:
         return pairs
 
     def ties(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """The accepted candidates that fit as well as the best: the least assumed first, then the commonest."""
+        """The accepted candidates that fit as well as the best: least assumed first, then the commonest."""
         accepted = [c for c in candidates if c.faults and self.accepts(c)]
         if not accepted:
             return []
