@@ -370,6 +370,27 @@ def test_both_shapes_are_named():
     assert str(K[..., :9].shape) in message
 
 
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("blend.v_wrong_entry", "scale.missing"),
+        ("heads.weights_averaged", "mask.missing_causal"),
+        ("score.k_wrong_entry", "scale.missing"),
+        ("score.k_wrong_head", "blend.residual_added"),
+        ("score.k_out_of_order", "mask.missing_causal"),
+        ("heads.order_reversed", "softmax.axis_batch"),
+    ],
+    ids="+".join,
+)
+def test_pairs_that_mix_heads_or_entries_are_found_in_middle_sized_input(pair):
+    q, k, v = (RANDOM.standard_normal((2, 4, 33, 10)) for _ in range(3))
+    problem = problem_of(q, k, v, causal=True)
+    choices = [next(c for cs in FAULTY.values() for c in cs if c.label == label) for label in pair]
+    out = run(problem, choices).output
+    answer = diagnose(q=q, k=k, v=v, out=out, layout="BHTD", causal=True)
+    assert set(pair) in [set(labels) for labels in answer.labels], answer.as_text()
+
+
 def test_of_large_input_the_commonest_pairs_are_tried_and_that_is_said():
     q, k, v = (RANDOM.standard_normal((1, 1, 270, 4)) for _ in range(3))
     allowed = np.tri(270, dtype=bool)
