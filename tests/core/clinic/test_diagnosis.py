@@ -602,3 +602,37 @@ def test_rows_of_different_lengths_are_told():
     answer = diagnose(q=ragged, k=K, v=V, out=V)
     assert answer.labels == [["input.wrong_dtype"]]
     assert "'q' is not an array of numbers (rows of different lengths?)" in answer.message
+
+
+# --- wild numbers ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("huge", [1e200, 1e300])
+def test_a_huge_output_is_not_called_right(huge):
+    """Its square overflows: nothing may be measured by it."""
+    out = attend()
+    out[0, 0, 0, 0] = huge
+    assert verdict(q=Q, k=K, v=V, out=out, **STATED) == "unexplained"
+    assert verdict(q=Q, k=K, v=V, out=-huge * attend(), **STATED) in ("fault", "unexplained")
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1e160, 1e300])
+def test_right_and_wrong_are_told_apart_at_any_size_of_the_values(size):
+    v = V * size
+    assert verdict(q=Q, k=K, v=v, out=attend(v=v), **STATED) == "correct"
+    assert diagnose(q=Q, k=K, v=v, out=attend(v=v, factor=1.0), **STATED).labels == [["scale.missing"]]
+
+
+def test_wild_numbers_raise_nothing():
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+
+        def wild(*shape, random=random):
+            x = random.standard_normal(shape) * 10.0 ** random.choice([0, 30, 150, 300, -150, -300])
+            x.flat[random.integers(x.size)] = 10.0 ** random.choice([0, 307, -308])
+            return x
+
+        arrays = {"q": wild(2, 2, 4, 3), "k": wild(2, 2, 5, 3), "v": wild(2, 2, 5, 4)}
+        answer = diagnose(arrays, out=wild(2, 2, 4, 4), layout="BHTD", causal=True, max_faults=1)
+        assert answer.verdict in ("unexplained", "fault"), answer.as_text()
+        json.loads(answer.as_json())
