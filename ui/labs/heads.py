@@ -42,14 +42,18 @@ def split(view: View) -> None:
         )
         for slot, (id, title, values, origin, labels) in enumerate(sides)
     ]  # fmt: skip
-    drawn += [
+    weights = [
         bench.matrix(
             view, "weights", steps.weights[view.head], (0, 2 + slot), id=f"{id}_weights",
             title=f"Weights, {id}",
         )
         for slot, (id, steps) in enumerate((("right", lab.right), ("wrong", lab.wrong)))
     ]  # fmt: skip
-    bench.board(view, drawn, "K cut into heads, right and wrong", 340)
+    beside = not presenter.presenting() or seq_len <= presenter.FEW_ROWS
+    bench.board(view, drawn + weights * beside, "K cut into heads, right and wrong", 340)
+    if not beside:
+        with presenter.screen("weights"):
+            bench.board(view, weights, "The weights, right and wrong", key="lab_weights")
     bench.tell_below(lab)
 
 
