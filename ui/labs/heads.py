@@ -141,7 +141,8 @@ def cost(view: View) -> None:  # noqa: ARG001 - its sizes are those of a real la
         "softmax entries": np.array([one.softmax_entries / first.softmax_entries for one in lab.costs]),
     }
     bench.table(lab.table)
-    picture, words = bench.halves()
+    with presenter.screen("picture"):
+        picture, words = bench.halves()
     with picture:
         labels = [f"{one.n_heads} heads" if one.n_heads > 1 else "1 head" for one in lab.costs]
         charts.show(
@@ -173,7 +174,11 @@ def mixing(view: View) -> None:
         )
         for i, (title, values, rows, columns, axes, colours) in enumerate(parts)
     ]  # fmt: skip
-    bench.board(view, drawn, "Concatenate, then mix", 460)
+    first = 2 if presenter.presenting() else len(drawn)
+    bench.board(view, drawn[:first], "Concatenate, then mix", 460)
+    if drawn[first:]:
+        with presenter.screen("output"):
+            bench.board(view, drawn[first:], "The mixed output", key="lab_output")
     bench.tell_below(lab)
 
 
