@@ -15,7 +15,10 @@ from core.setup import Setup
 from tests.hostile import HOSTILE
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-OURS = set("html head meta title style body p button h1 h2 div table caption tr th td".split())
+OURS = {
+    *("html", "head", "meta", "title", "style", "body"),
+    *("p", "button", "h1", "h2", "div", "table", "caption", "tr", "th", "td"),
+}
 
 
 class Tags(HTMLParser):
