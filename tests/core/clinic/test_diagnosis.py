@@ -516,6 +516,8 @@ def test_dropped_weights_that_are_not_rescaled():
 def test_zeros_in_the_output_alone_are_no_dropout():
     answer = diagnose(q=Q, k=K, v=V, out=np.maximum(attend(), 0), **STATED)
     assert answer.labels == [["blend.output_rectified"]]
+    some = np.where(RANDOM.random((B, H, T, D)) < 0.8, attend(), 0.0)
+    assert verdict(q=Q, k=K, v=V, out=some, **STATED) == "unexplained"
 
 
 # --- masks by other names ------------------------------------------------------------------------
