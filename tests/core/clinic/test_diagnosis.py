@@ -484,6 +484,22 @@ def test_a_mask_shared_by_all_entries_is_recovered_from_narrow_values():
     assert answer.labels == [["mask.other_cells"]], answer.as_text()
 
 
+def test_a_mask_is_read_off_the_weights_where_the_output_cannot_tell():
+    q, k, v = RANDOM.standard_normal((9, 6)), RANDOM.standard_normal((9, 6)), RANDOM.standard_normal((9, 2))
+    cells = (RANDOM.random((9, 9)) > 0.5) | np.eye(9, dtype=bool)
+    weights = soft(np.where(cells, q @ k.T / 6**0.5, -np.inf))
+    given = {"q": q, "k": k, "v": v, "out": weights @ v, "causal": False}
+    assert diagnose(**given).verdict == "unexplained"
+    assert diagnose(**given, weights=weights).labels == [["mask.other_cells"]]
+
+
+def test_a_mask_is_recovered_from_half_precision():
+    q, k, v = (RANDOM.standard_normal((2, 4, 9, 6)).astype(np.float16) for _ in range(3))
+    cells = (RANDOM.random((9, 9)) > 0.4) | np.eye(9, dtype=bool)
+    out = attend(*(x.astype(float) for x in (q, k, v)), cells).astype(np.float16)
+    assert diagnose(q=q, k=k, v=v, out=out, **STATED).labels == [["mask.other_cells"]]
+
+
 @pytest.mark.parametrize(("back", "ahead"), [(2, 0), (1, 1), (3, 3)])
 def test_the_width_of_a_window_is_found(back, ahead):
     far = np.arange(T) - np.arange(T)[:, None]
