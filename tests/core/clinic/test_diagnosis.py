@@ -654,3 +654,15 @@ def test_wild_numbers_raise_nothing():
         answer = diagnose(arrays, out=wild(2, 2, 4, 4), layout="BHTD", causal=True, max_faults=1)
         assert answer.verdict in ("unexplained", "fault"), answer.as_text()
         json.loads(answer.as_json())
+
+
+@pytest.mark.parametrize(("low", "missing"), [(-1e4, "mask.missing"), (-100.0, "score.bias_missing")])
+def test_an_additive_mask_hides_below_minus_a_thousand(low, missing):
+    mask = np.where(TRI, 0.0, low)
+    assert diagnose(q=Q, k=K, v=V, out=attend(), mask=mask, **STATED).labels[0] == [missing]
+
+
+def test_a_mask_of_each_batch_entry():
+    allowed = RANDOM.random((B, T, T)) > 0.4
+    allowed |= np.eye(T, dtype=bool)
+    assert verdict(q=Q, k=K, v=V, out=attend(allowed=allowed[:, None]), mask=allowed, **STATED) == "correct"
