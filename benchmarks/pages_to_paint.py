@@ -22,8 +22,9 @@ from tests.browser.conftest import DEVICES, go, settle
 
 HERE = Path(__file__).parent
 TIMED, FLOOR_APP = HERE / "timed_app.py", HERE / "floor_app.py"
-WARM_UP, ROUNDS = 3, 12
+WARM_UP, ROUNDS = 2, 8
 PAUSE_MS = 150  # after a press: what follows the picture (URL, sidebar) is not in the next one's time
+OPENING_MS = 1000  # after the first run: charts are drawn then
 PATIENCE_MS = 10_000
 Watched = tuple[str, list[str] | None]  # a selector, and the attributes that change (None: the text)
 BOARD: Watched = (".st-key-matrices [data-painted]", ["data-painted"])
@@ -42,17 +43,13 @@ floor's in the same round. A dash: nothing on the page depends on T. It is run a
 class Presser:
     """One open page whose slider is pressed right and left in turn; what each press took."""
 
-    def __init__(self, browser: Browser, url: str, watched: list[Watched], log: CpuLog) -> None:
+    def __init__(self, page: Page, watched: list[Watched], log: CpuLog) -> None:
         """`watched`: what must have changed before a press counts as answered; `log`: the server's."""
-        self.page: Page = browser.new_page(**DEVICES["desktop"], reduced_motion="reduce")
-        go(self.page, url)
-        self.slider = self.page.get_by_role("slider", name="Sequence length")
-        self.slider.wait_for()
-        self.watched = [(self.page.locator(selector), attributes) for selector, attributes in watched]
+        self.page = page
+        self.slider = page.get_by_role("slider", name="Sequence length")
+        self.watched = [(page.locator(selector), attributes) for selector, attributes in watched]
         for locator, _ in self.watched:
             locator.first.wait_for(state="attached")
-        settle(self.page)
-        self.page.wait_for_timeout(PATIENCE_MS / 10)
         self.log = log
         self.times: list[list[float]] = []  # for each press, milliseconds of each of the watched
 
@@ -128,23 +125,32 @@ def watched(slug: str) -> list[Watched]:
     return [BOARD, CHART] if slug in CHARTS_THAT_FOLLOW else [BOARD]
 
 
-def measure(browser: Browser, servers: Servers, slug: str) -> list[str]:
-    """One row of the table."""
-    floor = Presser(browser, servers.floor, [FLOOR], servers.log("floor"))
-    tutor = Presser(browser, address(servers.tutor, slug), watched(slug), servers.log("tutor"))
+def measure(browser: Browser, servers: Servers, floor: Page, slug: str) -> list[str]:
+    """One row of the table; `floor` is the floor app's page, the same for all rows."""
+    least = Presser(floor, [FLOOR], servers.log("floor"))
+    page = opened(browser, address(servers.tutor, slug))
+    ours = Presser(page, watched(slug), servers.log("tutor"))
     for turn in range(WARM_UP + ROUNDS + 1):  # one more: a press's CPU time ends when the next one begins
-        for presser in (floor, tutor):
+        for presser in (least, ours):
             presser.press("ArrowLeft" if turn % 2 == 0 else "ArrowRight")
+    page.close()
     cells = [slug]
     for index in (0, 1):
-        cells += (
-            beside(tutor.measured(index), floor.measured(0)) if index < len(tutor.watched) else ["–", "–"]
-        )
-    for ours, least in zip(tutor.cpu(), floor.cpu(), strict=True):
-        cells += beside(ours, least)
-    for presser in (floor, tutor):
-        presser.page.close()
+        follows = index < len(ours.watched)
+        cells += beside(ours.measured(index), least.measured(0)) if follows else ["–", "–"]
+    for ours_ms, least_ms in zip(ours.cpu(), least.cpu(), strict=True):
+        cells += beside(ours_ms, least_ms)
     return cells
+
+
+def opened(browser: Browser, url: str) -> Page:
+    """A page with everything on it that it opens with."""
+    page = browser.new_page(**DEVICES["desktop"], reduced_motion="reduce")
+    go(page, url)
+    page.get_by_role("slider", name="Sequence length").wait_for()
+    settle(page)
+    page.wait_for_timeout(OPENING_MS)
+    return page
 
 
 def beside(ours: list[float], others: list[float], digits: int = 1) -> list[str]:
@@ -158,8 +164,9 @@ def section(slugs: tuple[str, ...] = tuple(page.slug for page in PAGES)) -> Sect
     rows = []
     with served() as servers, sync_playwright() as playwright:
         browser = chromium.launch(playwright)
+        floor = opened(browser, servers.floor)
         for slug in slugs:
-            rows.append(measure(browser, servers, slug))
+            rows.append(measure(browser, servers, floor, slug))
             print(*rows[-1], file=sys.stderr, flush=True)
         browser.close()
     return Section("Pages: slider to paint, and CPU", ABOUT, ("streamlit", "plotly"), [Table(columns, rows)])

@@ -3,6 +3,7 @@
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import plotly.graph_objects as go
 
@@ -56,6 +57,7 @@ def empty_figure(theme: str, x_title: str, y_title: str) -> go.Figure:
     )
 
 
+@lru_cache(maxsize=len(INKS))  # every figure takes a copy
 def template(theme: str) -> go.layout.Template:
     """What all charts share."""
     if theme not in INKS:
