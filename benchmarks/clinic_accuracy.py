@@ -1,11 +1,11 @@
 """How often the clinic names the fault, and whether it ever accuses right code.
 
-    python -m benchmarks.clinic_accuracy [--per-kind 200] [--correct 2000] [--pairs 200] [--others 20]
-                                         [--kind LABEL ...]
+    python -m benchmarks.clinic_accuracy [time] [kinds] [pairs] [right] [others]
+        [--per-kind 200] [--pairs 200] [--correct 2000] [--each 20] [--kind LABEL ...]
 
 For each kind of fault, random inputs made by an implementation that shares no code with the
 clinic (benchmarks/clinic_inputs.py), and those of benchmarks/clinic_zoo.py. "named": the label is
-first or tied for first. The whole run writes docs/measured/clinic.md; one for some kinds only prints.
+first or tied for first. Each section replaces itself in docs/measured/clinic.md; --kind only prints.
 """
 
 import argparse
@@ -241,20 +241,27 @@ def large_section() -> Section:
 def main() -> None:
     """Measure and write, or print some kinds, the worst first."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    options.add_argument(
+        "sections", nargs="*", help="time, kinds, pairs, right, others; all if none is named"
+    )
     options.add_argument("--per-kind", type=int, default=200)
     options.add_argument("--correct", type=int, default=2000)
     options.add_argument("--pairs", type=int, default=200)
-    options.add_argument("--others", type=int, default=20)
+    options.add_argument("--each", type=int, default=20)
     options.add_argument("--kind", action="append")
     chosen = options.parse_args()
     if chosen.kind:
         print(kinds_table(kind_rows(chosen.kind, chosen.per_kind), chosen.per_kind).markdown())
         return
-    report(large_section())
-    report(kinds_section(kind_rows(FAULT_KINDS, chosen.per_kind), chosen.per_kind))
-    report(pairs_section(chosen.pairs))
-    report(right_section(chosen.correct))
-    report(others_section(chosen.others))
+    sections = {
+        "time": large_section,
+        "kinds": lambda: kinds_section(kind_rows(FAULT_KINDS, chosen.per_kind), chosen.per_kind),
+        "pairs": lambda: pairs_section(chosen.pairs),
+        "right": lambda: right_section(chosen.correct),
+        "others": lambda: others_section(chosen.each),
+    }
+    for name in chosen.sections or sections:
+        report(sections[name]())
 
 
 if __name__ == "__main__":

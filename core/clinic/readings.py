@@ -14,7 +14,7 @@ from core.clinic.errors import InputError
 from core.clinic.layouts import bare_problem, canonical_output
 from core.clinic.mask_meanings import mask_meanings
 from core.clinic.precision import Target
-from core.faults.choices_mask import together, triangle
+from core.faults.choices_mask import triangle
 from core.faults.problem import Problem
 
 FLAT = ("BTD", "TBD", "X", "TBX")
@@ -48,13 +48,11 @@ def readings(fields: dict[str, np.ndarray], beliefs: Beliefs) -> list[Reading]:
 
 
 def shows_something(problem: Problem) -> bool:
-    """Whether its masks leave any query a key: a mask read the wrong way round may hide everything."""
-    allowed = together(
-        triangle(problem) if problem.causal else None,
-        None if problem.key_keep is None else problem.key_keep[:, None, None],
-        problem.allowed,
-    )
-    return allowed is None or bool(allowed.any())
+    """Whether an explicit mask leaves any query a key: one read the wrong way round may hide everything."""
+    if problem.allowed is None:
+        return True
+    pairs = problem.allowed.shape[-2:] == (problem.n_q, problem.n_k)
+    return bool((problem.allowed & triangle(problem) if problem.causal and pairs else problem.allowed).any())
 
 
 def _flat_layouts(fields: Mapping[str, np.ndarray], beliefs: Beliefs) -> tuple[str, ...]:
@@ -129,10 +127,12 @@ def without_repetition(problem: Problem) -> Problem:
     """
     if not problem.causal or problem.allowed is None or problem.key_keep is not None:
         return problem
-    shown = np.broadcast_to(problem.allowed, (problem.batch, problem.n_heads, problem.n_q, problem.n_k))
-    keep = np.asarray(shown.any(axis=(1, 2)))
-    if not np.array_equal(shown, np.broadcast_to(triangle(problem) & keep[:, None, None], shown.shape)):
+    if problem.allowed.shape[-2:] != (problem.n_q, problem.n_k):
+        return problem  # it says the same for every query
+    keep = problem.allowed.any(axis=(1, 2))
+    if not np.array_equal(problem.allowed, triangle(problem) & np.asarray(keep)[:, None, None]):
         return problem
+    keep = np.broadcast_to(keep, (problem.batch, problem.n_k))
     return replace(problem, allowed=None, key_keep=None if keep.all() else keep)
 
 

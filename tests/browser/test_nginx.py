@@ -107,6 +107,14 @@ def test_a_file_that_is_too_large_is_refused_before_the_app_sees_it(site):
     assert ask(f"{site.url}/score", "POST", bytes(2**17))[0] == 413
 
 
+def test_the_log_tells_neither_who_asked_nor_what(site):
+    ask(f"{site.url}/score?text=private+words")
+    logged = (site.folder / "access.log").read_text()
+    assert "/score 200" in logged
+    assert "private" not in logged
+    assert not re.search(r"127\.0\.0\.1(?!:)", logged), "only the processes' own addresses"
+
+
 def test_a_cold_deep_link_under_the_base_path(site, new_page):
     page = new_page()
     go(page, f"{site.url}/scale?d_k=16&row=3")

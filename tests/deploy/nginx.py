@@ -29,7 +29,6 @@ error_log {folder}/error.log warn;
 events {{ worker_connections 512; }}
 http {{
     include /etc/nginx/mime.types;
-    access_log {folder}/access.log;
     client_body_temp_path {folder}/body;
     proxy_temp_path {folder}/proxy;
     fastcgi_temp_path {folder}/fastcgi;
@@ -44,7 +43,7 @@ class Site:
     """nginx and the processes behind it; `url` is the site's address, `ports` those of the processes."""
 
     def __init__(self, folder: Path, ports: Sequence[int], base_path: str = "") -> None:
-        """Write nginx's files for processes at `ports`: those of deploy/ with other ports, nothing else."""
+        """Write nginx's files for processes at `ports`: those of deploy/, with other ports and a log here."""
         self.folder, self.ports, self.base_path = folder, tuple(ports), base_path
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}" + (f"/{base_path}" if base_path else "")
@@ -56,6 +55,7 @@ class Site:
 
     def _with_ports(self, text: str) -> str:
         changed = {"8080": f"127.0.0.1:{self.port}", "8501": str(self.ports[0]), "8502": str(self.ports[1])}
+        text = text.replace("/var/log/nginx", str(self.folder))
         return re.sub(r"\b(8080|8501|8502)\b", lambda found: changed[found[0]], text)
 
     def start_process(self, port: int) -> None:
@@ -91,7 +91,7 @@ class Site:
 
     def start_nginx(self) -> subprocess.Popen[bytes]:
         """nginx in the foreground, as an ordinary user."""
-        command = [_program(), "-e", f"{self.folder}/error.log", "-p", str(self.folder), "-c", "nginx.conf"]
+        command = [program(), "-e", f"{self.folder}/error.log", "-p", str(self.folder), "-c", "nginx.conf"]
         if os.geteuid() == 0:
             shutil.chown(self.folder, "nobody")
             command = ["runuser", "-u", "nobody", "--", *command]
@@ -137,7 +137,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _program() -> str:
+def program() -> str:
     """nginx's program; Debian installs it where we are root and it is missing."""
     found = _find()
     if found is None and os.geteuid() == 0 and shutil.which("apt-get"):

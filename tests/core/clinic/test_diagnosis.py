@@ -1,6 +1,7 @@
 """What the clinic answers on made-up input: conventions, ties, honesty, number formats, large input."""
 
 import json
+import resource
 
 import numpy as np
 import pytest
@@ -156,6 +157,30 @@ def test_coarser_arithmetic_inside_is_not_a_fault():
     assert "coarser format" in answer.message
 
 
+@pytest.mark.parametrize("places", [("q", "k", "v"), ("weights",), ("scores",)])
+@pytest.mark.parametrize(("bits", "cut"), [(11, np.rint), (11, np.trunc), (12, np.rint)])
+def test_short_formats_in_one_place_are_recognised(places, bits, cut):
+    def kept(name, x):
+        mantissa, exponent = np.frexp(x)
+        return np.ldexp(cut(mantissa * 2**bits) / 2**bits, exponent) if name in places else x
+
+    q, k, v = kept("q", Q), kept("k", K), kept("v", V)
+    weights = kept("weights", soft(kept("scores", q @ k.swapaxes(-1, -2)) / D**0.5))
+    answer = diagnose(q=Q, k=K, v=V, out=(weights @ v).astype(np.float32), **STATED)
+    expected = ("correct",) if bits == 11 else ("correct", "undetermined")
+    assert answer.verdict in expected
+
+
+def test_a_small_mistake_of_no_name_is_not_called_correct():
+    """It is as close as half precision would be, but no half precision gives these numbers."""
+    wave = 1 + 0.002 * np.sin(np.arange(B * H * T * D).reshape(B, H, T, D))
+    for x in (np.float64, np.float32):
+        answer = diagnose(q=Q, k=K, v=V, out=(attend() * wave).astype(x), **STATED)
+        assert answer.verdict == "undetermined", answer.as_text()
+        assert "digits only" in answer.message
+        assert answer.not_tested == ("anything smaller than the 3 digits that agree",)
+
+
 def test_rows_with_nothing_allowed():
     keep = np.arange(T) >= np.array([[2], [0]])
     allowed = TRI & keep[:, None, None, :]
@@ -282,6 +307,10 @@ def test_too_long_is_refused_before_any_score_is_made():
     answer = diagnose(q=long, k=long, v=long, out=long)
     assert answer.labels == [["input.too_large"]]
     assert "50000 queries" in answer.message
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for more in ({"mask": np.ones(50_000, bool)}, {"key_keep": np.ones(50_000, bool)}, {"causal": True}):
+        assert diagnose(q=long, k=long, v=long, out=long, **more).labels == [["input.too_large"]]
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # KiB; a triangle has 2.5 GB
 
 
 def test_faults_that_mix_heads_are_found_in_middle_sized_input():
@@ -339,6 +368,17 @@ def test_both_shapes_are_named():
     message = diagnose(q=Q, k=K[..., :9], v=V, out=V).message
     assert str(Q.shape) in message
     assert str(K[..., :9].shape) in message
+
+
+def test_of_large_input_the_commonest_pairs_are_tried_and_that_is_said():
+    q, k, v = (RANDOM.standard_normal((1, 1, 270, 4)) for _ in range(3))
+    allowed = np.tri(270, dtype=bool)
+    pair = diagnose(q=q, k=k, v=v, out=attend(q, k, v, factor=1.0), layout="BHTD", causal=True)
+    assert pair.labels == [["scale.missing", "mask.missing_causal"]]
+    assert "only the commonest" in pair.sampled
+    unknown = diagnose(q=q, k=k, v=v, out=attend(q, k, v, allowed).cumsum(-2), layout="BHTD", causal=True)
+    assert unknown.verdict == "unexplained"
+    assert "only the commonest" in unknown.sampled
 
 
 # --- what nobody said ----------------------------------------------------------------------------
@@ -507,3 +547,30 @@ def test_lengths_that_fit_no_batch_are_refused(lengths):
 def test_arrays_that_are_not_used_are_told():
     answer = diagnose(q=Q, k=K, v=V, out=attend(), dropout_seed=np.arange(3), **STATED)
     assert answer.notes[-1] == "arrays whose names mean nothing here were not used: 'dropout_seed'"
+
+
+class Tensor:
+    """As PyTorch's, which NumPy cannot read while it is on a graph or in bfloat16."""
+
+    def __init__(self, array, dtype="torch.bfloat16", readable=False):
+        self.array, self.dtype, self.readable = array, dtype, readable
+
+    def detach(self):
+        return Tensor(self.array, self.dtype)
+
+    def cpu(self):
+        return Tensor(self.array, self.dtype, self.dtype != "torch.bfloat16")
+
+    def float(self):
+        return Tensor(self.array.astype(np.float32), "torch.float32", True)
+
+    def __array__(self, dtype=None, copy=None):
+        if not self.readable:
+            raise TypeError("this tensor cannot be read by NumPy")
+        return self.array
+
+
+@pytest.mark.parametrize("dtype", ["torch.bfloat16", "torch.float64"])
+def test_tensors_are_taken_off_their_graph(dtype):
+    tensors = {n: Tensor(x, dtype) for n, x in {"q": Q, "k": K, "v": V, "out": attend()}.items()}
+    assert verdict(**tensors, **STATED) == "correct"
