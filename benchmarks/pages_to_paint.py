@@ -37,15 +37,26 @@ A key press on *Sequence length T* (8 to 7 and back), pages as they open, median
 turn with the floor app: one slider, one line of text, same server settings. *Painted*: the page's first
 board shows the new numbers; *chart*: so does the open lab's chart. *Script*: CPU time of the app's own
 code in one rerun; *server*: of the whole process, with sending and clearing up. ×: divided by the
-floor's in the same round. A dash: nothing on the page depends on T. It is run anew all the same."""
+floor's in the same round. *Sent*: to the browser, for one press. A dash: nothing on the page depends
+on T. It is run anew all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A page, and the bytes of each message that has come to it since the list was last cleared."""
+
+    page: Page
+    frames: list[int]
 
 
 class Presser:
     """One open page whose slider is pressed right and left in turn; what each press took."""
 
-    def __init__(self, page: Page, watched: list[Watched], log: CpuLog) -> None:
+    def __init__(self, opened: Opened, watched: list[Watched], log: CpuLog) -> None:
         """`watched`: what must have changed before a press counts as answered; `log`: the server's."""
-        self.page = page
+        page = self.page = opened.page
+        self.frames = opened.frames
+        self.bytes: list[int] = []  # of each press
         self.slider = page.get_by_role("slider", name="Sequence length")
         self.watched = [(page.locator(selector), attributes) for selector, attributes in watched]
         for locator, _ in self.watched:
@@ -62,10 +73,12 @@ class Presser:
             locator.evaluate_all(ARM, attributes)
             self.page.evaluate("() => { waits.push(painted); }")
         self.log.press()
+        self.frames.clear()
         self.page.keyboard.press(key)
         self.times.append(self._painted())
         self.page.wait_for_timeout(PAUSE_MS)
         settle(self.page)
+        self.bytes.append(sum(self.frames))
 
     def _painted(self) -> list[float]:
         """Milliseconds of each. RuntimeError if something that was to change does not."""
@@ -125,32 +138,32 @@ def watched(slug: str) -> list[Watched]:
     return [BOARD, CHART] if slug in CHARTS_THAT_FOLLOW else [BOARD]
 
 
-def measure(browser: Browser, servers: Servers, floor: Page, slug: str) -> list[str]:
+def measure(browser: Browser, servers: Servers, floor: Opened, slug: str) -> list[str]:
     """One row of the table; `floor` is the floor app's page, the same for all rows."""
     least = Presser(floor, [FLOOR], servers.log("floor"))
-    page = opened(browser, address(servers.tutor, slug))
-    ours = Presser(page, watched(slug), servers.log("tutor"))
+    ours = Presser(opened(browser, address(servers.tutor, slug)), watched(slug), servers.log("tutor"))
     for turn in range(WARM_UP + ROUNDS + 1):  # one more: a press's CPU time ends when the next one begins
         for presser in (least, ours):
             presser.press("ArrowLeft" if turn % 2 == 0 else "ArrowRight")
-    page.close()
+    ours.page.close()
     cells = [slug]
     for index in (0, 1):
         follows = index < len(ours.watched)
         cells += beside(ours.measured(index), least.measured(0)) if follows else ["–", "–"]
     for ours_ms, least_ms in zip(ours.cpu(), least.cpu(), strict=True):
         cells += beside(ours_ms, least_ms)
-    return cells
+    return [*cells, f"{statistics.median(ours.bytes[WARM_UP:]) / 1e3:.0f}"]
 
 
-def opened(browser: Browser, url: str) -> Page:
+def opened(browser: Browser, url: str) -> Opened:
     """A page with everything on it that it opens with."""
-    page = browser.new_page(**DEVICES["desktop"], reduced_motion="reduce")
+    page, frames = browser.new_page(**DEVICES["desktop"], reduced_motion="reduce"), []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda data: frames.append(len(data))))
     go(page, url)
     page.get_by_role("slider", name="Sequence length").wait_for()
     settle(page)
     page.wait_for_timeout(OPENING_MS)
-    return page
+    return Opened(page, frames)
 
 
 def beside(ours: list[float], others: list[float], digits: int = 1) -> list[str]:
@@ -160,7 +173,18 @@ def beside(ours: list[float], others: list[float], digits: int = 1) -> list[str]
 
 def section(slugs: tuple[str, ...] = tuple(page.slug for page in PAGES)) -> Section:
     """One row for each page."""
-    columns = ["page", "painted, ms", "×", "chart, ms", "×", "script CPU, ms", "×", "server CPU, ms", "×"]
+    columns = [
+        "page",
+        "painted, ms",
+        "×",
+        "chart, ms",
+        "×",
+        "script CPU, ms",
+        "×",
+        "server CPU, ms",
+        "×",
+        "sent, kB",
+    ]
     rows = []
     with served() as servers, sync_playwright() as playwright:
         browser = chromium.launch(playwright)
