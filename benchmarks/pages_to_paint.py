@@ -22,7 +22,8 @@ from tests.browser.conftest import DEVICES, go, settle
 
 HERE = Path(__file__).parent
 TIMED, FLOOR_APP = HERE / "timed_app.py", HERE / "floor_app.py"
-WARM_UP, ROUNDS = 2, 8
+WARM_UP, ROUNDS = 3, 8
+PRESSES = WARM_UP + ROUNDS + 1  # one more: a press's CPU time ends when the next one begins
 PAUSE_MS = 150  # after a press: what follows the picture (URL, sidebar) is not in the next one's time
 OPENING_MS = 1000  # after the first run: charts are drawn then
 PATIENCE_MS = 10_000
@@ -142,7 +143,7 @@ def measure(browser: Browser, servers: Servers, floor: Opened, slug: str) -> lis
     """One row of the table; `floor` is the floor app's page, the same for all rows."""
     least = Presser(floor, [FLOOR], servers.log("floor"))
     ours = Presser(opened(browser, address(servers.tutor, slug)), watched(slug), servers.log("tutor"))
-    for turn in range(WARM_UP + ROUNDS + 1):  # one more: a press's CPU time ends when the next one begins
+    for turn in range(PRESSES):  # an even number: the floor's slider stands then where it stood
         for presser in (least, ours):
             presser.press("ArrowLeft" if turn % 2 == 0 else "ArrowRight")
     ours.page.close()

@@ -24,6 +24,11 @@ def test_what_is_watched():
     assert watched("clinic") == []
 
 
+def test_the_floors_slider_comes_back():
+    """It is the same page for all rows, and would else reach the slider's end after a few."""
+    assert pages_to_paint.PRESSES % 2 == 0
+
+
 def test_the_first_page_has_no_slug_in_its_address():
     assert address("http://there", PAGES[0].slug) == "http://there/"
     assert address("http://there", "score") == "http://there/score"
