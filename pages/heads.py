@@ -48,7 +48,7 @@ def side_by_side(view: View) -> None:
     """The weights of every head, and what each gives the selected pair of words."""
     maps, numbers = stage.columns()
     with maps:
-        stage.show(view, tensors.all_heads(view, "weights"), "The weights of all heads")
+        stage.show(view, stage.every_head(view, "weights"), "The weights of all heads")
         stage.code(multi_head)
     with numbers:
         predict.show(view, "heads")

@@ -27,6 +27,7 @@ def show(chart: Chart, key: str | None = None) -> None:
         size = presenter.CHART_TYPE
         figure = deepcopy(figure)  # the chart may belong to all readers
         figure.update_layout(font_size=size, legend_font_size=size, title_font_size=size)
+        figure.update_traces(textfont_size=size, selector={"type": "heatmap"})  # else as its cells are wide
     st.plotly_chart(figure, key=key, alt=chart.alt, theme=None, config=_CONFIG)
 
 

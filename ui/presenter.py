@@ -68,6 +68,11 @@ def rest(max_height: int) -> int:
     return TO_THE_END if presenting() else max_height
 
 
+def crowded(rows: int, cols: int) -> bool:
+    """Whether several matrices of this size are more than a class can read, so that colours must do."""
+    return presenting() and min(rows, cols) > FEW_ROWS
+
+
 def code_place(lines: int) -> AbstractContextManager:
     """Where a page's code stands: for a class, long code goes to the page's second screen."""
     if not presenting():

@@ -96,8 +96,13 @@ def trace(shown: View, view: View) -> None:
 def show_step(view: View, matrices: Sequence[Matrix], name: str, max_height: int = MAX_HEIGHT) -> None:
     """The matrices of one head, or the page's own tensor `name` of all heads, as the reader chose."""
     label = f"Step: {TENSORS[name].title}"
-    drawn = all_heads(view, name) if view.selection.head is None else matrices
+    drawn = every_head(view, name) if view.selection.head is None else matrices
     show(view, drawn, label, max_height=max_height, main=name)
+
+
+def every_head(view: View, name: str) -> list[Matrix]:
+    """The same tensor of all heads, with the numbers where they can be read."""
+    return all_heads(view, name, small=presenter.crowded(*getattr(view.one, name).shape))
 
 
 def idea(slug: str) -> None:

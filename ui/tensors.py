@@ -89,12 +89,15 @@ def matrix(
     return cut_channels(made, value_channels_drawn(view)) if tensor.cols == "value_channel" else made
 
 
-def all_heads(view: View, name: str) -> list[Matrix]:
-    """The same tensor of every head, side by side in rows of four."""
+def all_heads(view: View, name: str, small: bool = False) -> list[Matrix]:
+    """The same tensor of every head, side by side in rows of four; small ones show colours only."""
     return [
-        matrix(view, name, divmod(head, 4), head, id=f"{name}.{head}", title=f"Head {head}", editable=False)
+        matrix(
+            view, name, divmod(head, 4), head,
+            id=f"{name}.{head}", title=f"Head {head}", editable=False, small=small,
+        )
         for head in range(view.setup.n_heads)
-    ]
+    ]  # fmt: skip
 
 
 def channels_drawn(view: View) -> slice:
