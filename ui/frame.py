@@ -95,6 +95,8 @@ def header(pages: Sequence[Page], index: int, links: Mapping) -> None:
                 st.page_link(
                     links[previous.slug], label=f"Back: {previous.title}", icon=":material/arrow_back:"
                 )
+        with st.container(key="title"):
+            st.html(f"<h1>{pages[index].title}</h1>")
         with st.container(key="formula"):
             # Two dollars, since a lit part holds single ones.
             st.markdown(f"$$\n{formula(pages[index].part)}\n$$")
