@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test check format bench picture goldens weights test-torch
+.PHONY: run test check format bench load picture goldens weights test-torch
 
 run: .venv/app  ## the tutor in a browser
 	OPENBLAS_NUM_THREADS=1 $(BIN)/streamlit run app.py
@@ -22,9 +22,11 @@ format: .venv/dev
 picture: .venv/dev  ## docs/walk.png, from the running app
 	$(BIN)/python -m docs.picture
 
-bench: .venv/torch  ## speed, as ratios to what stands beside it in the same run
-	$(BIN)/python -m benchmarks.slider_to_paint
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.attention_ratio
+bench: .venv/torch  ## docs/measured/bench.md: speed, as ratios to what stands beside it in the same run
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks
+
+load: .venv/dev  ## a class on one process: 1, 10, 30 and 50 sessions; about eight minutes
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.load --keep
 
 test-torch: .venv/torch  ## what PyTorch itself must confirm
 	$(BIN)/python -m pytest tests/torch

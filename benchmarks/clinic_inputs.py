@@ -137,9 +137,10 @@ def _score_step(q: np.ndarray, k: np.ndarray, fault: str) -> np.ndarray:
     return s
 
 
-def _scale_step(s: np.ndarray, c: Config, fault: str) -> np.ndarray:
+def divisor(c: Config, fault: str) -> float:
+    """What the scores are divided by."""
     d, d_model = c.d_k, c.d_k * c.heads
-    factors = {
+    divisors = {
         "scale.missing": 1,
         "scale.by_d_k": d,
         "scale.twice": d,
@@ -164,7 +165,11 @@ def _scale_step(s: np.ndarray, c: Config, fault: str) -> np.ndarray:
         "scale.after_softmax": 1,
         "softmax.base_two": d**0.5 / np.log(2),
     }
-    return s / factors.get(fault, d**0.5)
+    return divisors.get(fault, d**0.5)
+
+
+def _scale_step(s: np.ndarray, c: Config, fault: str) -> np.ndarray:
+    return s / divisor(c, fault)
 
 
 def _bias_step(z: np.ndarray, c: Config, fault: str) -> np.ndarray:
@@ -661,6 +666,8 @@ def constrain(c: Config, fault: str, rng: np.random.Generator) -> None:
         c.padding = False
     if fault in NEEDS_SQUARE | NEEDS_PROJECTION:
         c.n_q = c.n_k
+    if divisor(c, fault) != divisor(c, "") and abs(divisor(c, fault) / divisor(c, "") - 1) < 0.1:
+        c.number_format = "float32"  # dividing by 5 for sqrt(24) is within half precision's rounding
     if c.layout in ("BTD", "TBD") and c.batch == 1 and c.heads == 1 and c.n_q == 1:
         c.layout = "BHTD"
 

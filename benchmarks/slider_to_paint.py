@@ -6,16 +6,21 @@ whatever else the machine does falls on both. Trust the ratio, not the milliseco
 """
 
 import statistics
+import sys
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from benchmarks.report import Section, Table, write
 from tests.browser import chromium, server
 from tests.browser.conftest import APP, DEVICES, go
 
 FLOOR = Path(__file__).with_name("floor_app.py")
 LIMITS = {8: 1.25, 64: 2.0}  # sequence length -> the most that the ratio may be
 WARM_UP, ROUNDS = 5, 40
+ABOUT = f"""\
+A key press on *Sequence length T* until the start page's four matrices are painted, against an app with
+the same slider and one line of text, on the same server settings. Median of {ROUNDS} presses in turn."""
 
 # Sets `painted`, a promise of the milliseconds from the key event until all `watched` are on screen, changed.
 ARM = """(watched, attributes) => {
@@ -61,31 +66,32 @@ class Runner:
         )  # what follows the picture (URL, sidebar) is not in the next one's time
 
 
-def measure(browser: Browser, floor_url: str, tutor_url: str, seq_len: int) -> None:
-    """Print the medians and their ratio at one sequence length."""
+def measure(browser: Browser, floor_url: str, tutor_url: str, seq_len: int) -> list[str]:
+    """The medians and their ratio at one sequence length."""
     floor = Runner(browser, floor_url, '[data-testid="stText"]', None)
     tutor = Runner(browser, f"{tutor_url}/?seq_len={seq_len}", "[data-painted]", ["data-painted"])
     for turn in range(WARM_UP + ROUNDS):
         for runner in (floor, tutor):
             runner.press("ArrowLeft" if turn % 2 == 0 else "ArrowRight")
     floor_ms, tutor_ms = (statistics.median(runner.times[WARM_UP:]) for runner in (floor, tutor))
-    print(
-        f"T = {seq_len:2}: floor {floor_ms:5.1f} ms, start page {tutor_ms:5.1f} ms, "
-        f"ratio {tutor_ms / floor_ms:.2f} (at most {LIMITS[seq_len]})"
-    )
     floor.page.close()
     tutor.page.close()
+    figures = f"{floor_ms:.1f}", f"{tutor_ms:.1f}", f"{tutor_ms / floor_ms:.2f}", f"{LIMITS[seq_len]}"
+    return [f"T = {seq_len}", *figures]
 
 
-def main() -> None:
-    """Measure at every sequence length of LIMITS."""
-    print(f"slider key press -> painted, median of {ROUNDS} in turn")
+def section() -> Section:
+    """One row for each sequence length of LIMITS."""
+    columns = ["start page", "floor, ms", "painted, ms", "×", "asked, at most"]
+    rows = []
     with server.serve(FLOOR) as floor_url, server.serve(APP) as tutor_url, sync_playwright() as playwright:
         browser = chromium.launch(playwright)
         for seq_len in LIMITS:
-            measure(browser, floor_url, tutor_url, seq_len)
+            rows.append(measure(browser, floor_url, tutor_url, seq_len))
+            print(*rows[-1], file=sys.stderr, flush=True)
         browser.close()
+    return Section("Start page: slider to paint", ABOUT, ("streamlit",), [Table(columns, rows)])
 
 
 if __name__ == "__main__":
-    main()
+    write(section())

@@ -24,6 +24,7 @@ from core.attention import AttentionSteps, blend, mask, scale, score, softmax
 from core.checks import ShapeError
 from core.heads import repeat_key_value_heads
 from core.masks import causal
+from core.tokens import displayable
 
 NAMES = {
     "q": ("q", "Q", "query", "queries"),
@@ -39,6 +40,7 @@ NAMES = {
     "layer": ("layer",),
 }
 MAX_POSITIONS, MAX_HEADS, MAX_WIDTH = 1024, 256, 1024
+MOST_NAMES = 12  # of a file's arrays, named in an error
 MASKED_BELOW = -1e4
 """In a mask that is added to the scores, a number this low or lower means "may not attend"."""
 
@@ -145,7 +147,7 @@ def to_capture(arrays: Mapping[str, np.ndarray]) -> Capture:
     if missing:
         raise CaptureError(
             f"a capture needs q, k and v, but {' and '.join(missing)} cannot be found among "
-            f"{', '.join(sorted(arrays)) or 'no arrays'}; accepted names are, for example, "
+            f"{_listed(arrays)}; accepted names are, for example, "
             f"{', '.join(NAMES[missing[0]])}"
         )
     q, k, v = (_heads_first(name, array) for name in ("q", "k", "v") if (array := found[name]) is not None)
@@ -165,6 +167,13 @@ def to_capture(arrays: Mapping[str, np.ndarray]) -> Capture:
         layer=_text(found["layer"]),
         assumed=tuple(assumed),
     )
+
+
+def _listed(arrays: Mapping[str, np.ndarray]) -> str:
+    """The first names of a file that holds others than were expected."""
+    names = [displayable(name, 40) for name in sorted(arrays)]
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return f"{', '.join(names[:MOST_NAMES])}{more}" if names else "no arrays"
 
 
 def _find(arrays: Mapping[str, np.ndarray], name: str) -> np.ndarray | None:
@@ -297,7 +306,7 @@ def _tokens(given: np.ndarray | None, n_k: int) -> tuple[str, ...]:
         )
     if given.size and given.view("<u4" if given.dtype.isnative else ">u4").max(initial=0) > sys.maxunicode:
         raise CaptureError("tokens holds characters that do not exist")
-    return tuple(str(token)[:MAX_TOKEN] for token in given)
+    return tuple(displayable(str(token), MAX_TOKEN) for token in given)
 
 
 def _out(given: np.ndarray | None, shape: tuple[int, int, int]) -> np.ndarray | None:
@@ -334,7 +343,8 @@ def _flag(name: str, given: np.ndarray) -> bool:
 
 
 def _text(given: np.ndarray | None) -> str:
-    return "" if given is None or given.size != 1 else str(given.reshape(()))[:200]
+    words = "" if given is None or given.size != 1 else str(given.reshape(()))
+    return displayable(words, 200) if words else ""
 
 
 def _largest(errors: list[np.floating]) -> float | None:

@@ -203,6 +203,11 @@ def with_edit(setup: Setup, tensor: str, head: int, row: int, channel: int, valu
     edits[tensor, head, row, channel] = min(max(float(value), -EDIT_LIMIT), EDIT_LIMIT)
     if edits[tensor, head, row, channel] == getattr(original, tensor)[head, row, channel]:
         del edits[tensor, head, row, channel]
+    return written_edits(edits)
+
+
+def written_edits(edits: Edits) -> str:
+    """-> the text that parse_edits reads them from, MAX_EDITS of them at most."""
     return ";".join(f"{t}.{h}.{r}.{c}={_short(v)}" for (t, h, r, c), v in list(edits.items())[:MAX_EDITS])
 
 

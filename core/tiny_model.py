@@ -23,6 +23,7 @@ from core.grammar import MAX_LEN, START, VOCABULARY
 from core.heads import MultiHeadSteps, join_heads, split_heads
 from core.masks import causal
 from core.model_faults import FAULTS, Attend
+from core.tokens import displayable
 
 N_LAYERS, N_HEADS, D_K = 2, 4, 16
 D_MODEL, D_POSITION = N_HEADS * D_K, 16
@@ -275,7 +276,7 @@ def _check_length(n_words: int) -> None:
 
 
 def _unknown_sentence(word: str, nearest: tuple[str, ...]) -> str:
-    shown = word if len(word) <= 30 else word[:30] + "…"
+    shown = displayable(word, 30) + "…" * (len(word) > 30)
     if not nearest:
         return f"“{shown}” is not a word of this model, and no word of it is close."
     return f"“{shown}” is not a word of this model; the nearest are {', '.join(nearest)}."

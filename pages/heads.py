@@ -5,7 +5,7 @@ from dataclasses import replace
 from core.heads import join_heads, merge_heads, multi_head, split_heads
 from core.real import MODEL, head_names
 from core.tiny_model import N_HEADS as MODEL_HEADS
-from ui import controls, fan, labs, predict, stage, tensors, text
+from ui import controls, fan, instead, labs, predict, stage, tensors, text
 from ui.view import View
 
 
@@ -19,7 +19,7 @@ def render(view: View) -> None:
     fan.show(many)
     part = controls.heads_part(list(PARTS))
     if many is not view:
-        text.caption("heads", "One head of the tiny model" if view.setup.is_real else "One head chosen")
+        tell_more(view)
     PARTS[part](many)
     labs.heads.show(many)
 
@@ -34,6 +34,14 @@ def several(view: View) -> View:
     head = names.index(view.setup.real_head) % MODEL_HEADS
     layer = view.but(n_heads=MODEL_HEADS, edits="")
     return replace(layer, selection=replace(view.selection, head=head))
+
+
+def tell_more(view: View) -> None:
+    """More heads are shown than are chosen."""
+    if view.setup.is_real:
+        text.caption("heads", "One head of the tiny model")
+    else:
+        instead.tell("heads", "One head chosen", "Choose 2 heads", n_heads=2)
 
 
 def side_by_side(view: View) -> None:

@@ -3,7 +3,7 @@
 from core.arithmetic import mask_cell
 from core.attention import mask
 from core.leak import leak_test
-from ui import controls, labs, predict, stage, tensors, text, trace
+from ui import controls, instead, labs, predict, stage, tensors, trace
 from ui.view import View
 
 
@@ -13,7 +13,7 @@ def render(view: View) -> None:
     open_view = view.but(mask="none")
     masked_view = view.but(mask="causal") if view.setup.mask == "none" else view
     if masked_view is not view:
-        text.caption("mask", "No mask chosen")
+        instead.tell("mask", "No mask chosen", "Choose causal", mask="causal")
     stage.show_step(masked_view, before_and_after(open_view, masked_view), "weights", max_height=280)
     leak, arithmetic, code = stage.thirds()
     with leak:

@@ -13,7 +13,7 @@ from core.faults.checks import Check, six_checks
 from core.faults.false_alarms import false_alarms
 from core.real import MODEL
 from core.setup import Setup, allowed, key_is_real
-from ui import controls, tensors, text
+from ui import controls, instead, tensors, text
 from ui.clinic_answer import lines
 from ui.frame import page_link
 from ui.matrix import Matrix
@@ -70,7 +70,7 @@ def view_for(view: View, label: str) -> View:
     if setup == view.setup:
         return view
     if setup.mask != view.setup.mask:
-        text.caption("break_it", "No mask chosen")
+        instead.tell("break_it", "No mask chosen", "Choose causal", mask=setup.mask)
     if setup.n_heads != view.setup.n_heads:
         st.caption(f"Shown with {setup.n_heads} heads: with one head this fault cannot be made.")
     made = view.but(mask=setup.mask, n_heads=setup.n_heads)

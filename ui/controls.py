@@ -19,6 +19,7 @@ from ui.text import literal
 FIRST = Setup()
 FIRST_CELL = EXAMPLES[FIRST.example]
 ALL_HEADS = "all"
+DRAGGED = "seq_len_dragged"  # the slider beside the box that holds seq_len
 # The fields of Setup that these widgets hold. The others belong to trained heads; pages of theirs have
 # widgets with the same names, which say nothing about the walk.
 SHARED = ("example", "seq_len", "d_k", "mask", "n_heads", "seed", "n_pad", "window", "edits")
@@ -146,10 +147,24 @@ def _shorter(most: int) -> int:
 
 
 def _seq_len() -> int:
-    """The same slider for every example: with another range it would be another input to Streamlit."""
-    return st.slider(
-        "Sequence length T", SEQ_LENS[0], SEQ_LENS[-1], FIRST.seq_len, key="seq_len", bind="query-params"
-    )
+    """The length, to drag and to type: the same widgets for every example, with the same range.
+
+    Only the box is bound to the URL. Binding costs the browser about 11 ms at each move of a slider, before
+    it sends anything; so the slider hands its value to the box, which is drawn after the matrices.
+    """
+    drag, typed = st.columns([7, 3], vertical_alignment="bottom")
+    with typed:
+        seq_len = st.number_input(
+            "T", SEQ_LENS[0], SEQ_LENS[-1], FIRST.seq_len, key="seq_len", bind="query-params"
+        )
+    st.session_state[DRAGGED] = seq_len
+    with drag:
+        st.slider("Sequence length T", SEQ_LENS[0], SEQ_LENS[-1], key=DRAGGED, on_change=_take_dragged)
+    return seq_len
+
+
+def _take_dragged() -> None:
+    st.session_state["seq_len"] = st.session_state[DRAGGED]
 
 
 def _mask_sizes(mask: str) -> tuple[int, int]:

@@ -1,5 +1,6 @@
 """What surrounds every page: settings, style, Back / formula / Next."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from ui import presenter
+from ui import presenter, where
 from ui.teaching import terms_of
 from ui.view import View
 
@@ -34,12 +35,33 @@ class Page:
 
 def configure() -> None:
     """Page settings. The first Streamlit call of a run."""
+    _leave_out_infinities()
     st.set_page_config(
         page_title="Attention, step by step",
         page_icon=ICON,  # our own file: Streamlit fetches the picture of an emoji or a symbol from the web
         layout="wide",
         initial_sidebar_state="collapsed" if presenter.starts_bare() else "auto",
     )
+
+
+def _leave_out_infinities() -> None:
+    """`row=inf` and `row=1e999` leave the address: a box for whole numbers would fail over them.
+
+    Any other junk is left out by the box itself. A box takes its number from the address as it was when the
+    run began, so the run begins anew.
+    """
+    endless = [name for name in st.query_params if _is_endless(st.query_params.get_all(name))]
+    for name in endless:
+        del st.query_params[name]
+    if endless:
+        st.rerun()
+
+
+def _is_endless(values: Sequence[str]) -> bool:
+    try:
+        return any(math.isinf(float(value)) for value in values)
+    except ValueError:
+        return False
 
 
 def style() -> None:
@@ -53,14 +75,9 @@ def link(page: Page, *, default: bool) -> Any:
     return st.Page(render, title=page.title, url_path=page.slug, default=default)
 
 
-PAGE_SHOWN = "page_shown"  # in session_state: the page of the run before
-
-
 def is_turned(slug: str) -> bool:
     """Whether the reader has come to this page with this run."""
-    turned = st.session_state.get(PAGE_SHOWN) != slug
-    st.session_state[PAGE_SHOWN] = slug
-    return turned
+    return where.turn_to(slug)
 
 
 WALK = {"score": "Score", "scale": "Scale", "softmax": "Softmax", "blend": "Blend"}

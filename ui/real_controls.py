@@ -9,10 +9,13 @@ from core.captures import Capture, CaptureError, example_capture, read_capture
 from core.grammar import SENTENCES, WORD_GROUPS
 from core.real import FIRST_HEAD, MODEL, UPLOADS, RealHeads, head_names, natural, real_heads
 from core.tiny_model import read_sentence
+from core.tokens import displayable
+from ui import where
 from ui.text import literal
 
 FIRST_SENTENCE = SENTENCES["keys"]
 FILES = "uploaded_captures"  # session state: (file name, Capture) of UPLOADS, for this visit only
+OWN_PAGE = "real_heads"
 MOST_LETTERS = 300
 MAX_FILE_MB = 8
 READ = "last_sentence_read"  # session state: what is shown while the sentence holds unknown words
@@ -45,7 +48,8 @@ def choose(example: str) -> Chosen:
             "Sentence", FIRST_SENTENCE, key="sentence", bind="query-params", max_chars=MOST_LETTERS,
             on_change=take_natural_size, args=(MODEL, True),
         )  # fmt: skip
-        _tell_unknown_words()
+        if where.page() != OWN_PAGE:  # there the page's own field tells it
+            _tell_unknown_words()
     if st.session_state.get("real_head", names[0]) not in names:
         st.session_state["real_head"] = names[0]
     first = names.index(FIRST_HEAD) if FIRST_HEAD in names else 0
@@ -181,12 +185,13 @@ def _take_file() -> None:
     st.session_state["file_error"] = ""
     if file is None:
         return
+    name = displayable(file.name)
     try:
-        capture = read_capture(file.getvalue(), file.name)
+        capture = read_capture(file.getvalue())
     except CaptureError as error:
-        st.session_state["file_error"] = f"{file.name}: {error}"
+        st.session_state["file_error"] = f"{name}: {error}"
         return
-    st.session_state[FILES] = [(file.name, capture), *_files()][: len(UPLOADS)]
+    st.session_state[FILES] = [(name, capture), *_files()][: len(UPLOADS)]
     st.session_state["example"] = UPLOADS[0]
     take_natural_size(UPLOADS[0])
 

@@ -188,10 +188,11 @@ class Case:
 
     def _fitted_candidates(self, one: _Found) -> list[Candidate]:
         self.progress(0.5, "unusual numbers")
-        fitted = [
-            one.search.assess([choice]) for choice in fitted_choices(one.search.small, one.search.exact)
-        ]
-        return one.search.ties([candidate for candidate in fitted if candidate])
+        for group in fitted_choices(one.search.small, one.search.exact):
+            fitted = [one.search.assess([choice]) for choice in group]
+            if ties := one.search.ties([candidate for candidate in fitted if candidate]):
+                return ties
+        return []
 
     def _two_faults(self, found: Sequence[_Found], levels: Sequence[float]) -> Diagnosis | None:
         """Pairs are looked for once, at the coarsest level, and judged at the finest first."""

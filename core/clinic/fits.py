@@ -8,13 +8,16 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from core.clinic.mask_fits import recovered_masks, window_choices
 from core.clinic.precision import Target
 from core.clinic.sampling import Part
+from core.faults.choices_blend import finished
 from core.faults.choices_mask import hide
-from core.faults.pipeline import Choice, State, run
+from core.faults.pipeline import RIGHT, Choice, State, run
 from core.faults.problem import Problem
 
 FACTORS = np.geomspace(2.0**-9, 2.0**7, 33)
+POSITIVE = np.geomspace(1e-6, 1e3, 19)  # caps and constants
 FILLS = np.array([-200.0, -60.0, -30.0, -15.0, -8.0, -4.0, -2.0, -0.5, 0.5, 2.0, 5.0])
 
 
@@ -37,6 +40,26 @@ def add_outside(value: float) -> Choice:
     return Choice("fill", lambda _, s: hide(s, s.scaled + value), label, f"{value:.6g} added")
 
 
+def capped_at(cap: float) -> Choice:
+    """The scaled scores through cap · tanh(· / cap)."""
+
+    def compute(p: Problem, s: State) -> dict:
+        return {"scaled": cap * np.tanh(RIGHT["scale"].compute(p, s)["scaled"] / cap)}
+
+    return Choice("scale", compute, "scale.softcapped", f"at {cap:.6g}")
+
+
+def added_to_sum(constant: float) -> Choice:
+    """exp(z) / (constant + sum)."""
+
+    def compute(_: Problem, s: State) -> dict:
+        top = np.maximum(s.masked.max(axis=-1, keepdims=True), 0)
+        exps = np.exp(s.masked - top)
+        return finished(s, exps / (constant * np.exp(-top) + exps.sum(axis=-1, keepdims=True)))
+
+    return Choice("softmax", compute, "softmax.constant_added", f"{constant:.6g}")
+
+
 def times_output(factor: float) -> Choice:
     """The output times `factor`."""
 
@@ -46,20 +69,27 @@ def times_output(factor: float) -> Choice:
     return Choice("blend", multiplied, "blend.output_scaled", f"times {factor:.6g}")
 
 
-def fitted_choices(small: Part, exact: Part) -> Iterator[Choice]:
-    """The best scale, fill and factor on the output (fitted to `small`), and dropout masks (of `exact`)."""
+def fitted_choices(small: Part, exact: Part) -> Iterator[list[Choice]]:
+    """Groups of choices, the quickest to find first: numbers and windows (of `small`), masks and dropout."""
+    yield fitted_numbers(small)
+    yield list(window_choices(small.problem, small.targets))
+    yield list(recovered_masks(exact.problem, exact.targets))
+    yield list(dropout_choices(exact.problem, exact.targets))
+
+
+def fitted_numbers(small: Part) -> list[Choice]:
+    """The best scale, cap, constant, fill and factor on the output."""
     problem, targets = small.problem, small.targets
     makers: list[tuple[Callable[[float], Choice], np.ndarray]] = [
         (scale_by, np.concatenate([FACTORS, -FACTORS])),
+        (capped_at, POSITIVE),
+        (added_to_sum, POSITIVE),
         (times_output, np.array([0.5, 2.0])),
     ]
     if problem.masks:
         makers += [(fill_with, FILLS), (add_outside, FILLS)]
-    for maker, starts in makers:
-        number = fitted_number(problem, targets, maker, starts)
-        if number is not None:
-            yield maker(number)
-    yield from dropout_choices(exact.problem, exact.targets)
+    found = [(maker, fitted_number(problem, targets, maker, starts)) for maker, starts in makers]
+    return [maker(number) for maker, number in found if number is not None]
 
 
 def fitted_number(
@@ -98,7 +128,8 @@ def fitted_number(
 
 # --- dropout -------------------------------------------------------------------------------------------
 
-RATES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+RATES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+LEAST_FACTOR = 0.999  # 1 where what is left was not rescaled
 MAX_FLIPPED_KEYS = 128  # more keys than this are not searched for a dropout mask
 
 
@@ -109,22 +140,32 @@ def dropout_choices(problem: Problem, targets: Sequence[Target]) -> Iterator[Cho
     found = [pattern_of(by_name["weights"], right.weights)] if "weights" in by_name else []
     if "output" in by_name and problem.n_k <= MAX_FLIPPED_KEYS:
         found.append(pattern_in_output(problem, right, by_name["output"]))
-    for pattern in filter(None, found):
-        kept, factor = pattern
-        yield Choice(
-            "weights",
-            lambda _, s, kept=kept, factor=factor: {"weights": np.where(kept, factor * s.weights, 0.0)},
-            "blend.dropout_active",
-            f"p = {1 - 1 / factor:.2f}",
-        )
-    if "output" in by_name and (pattern := pattern_of(by_name["output"], right.output)):
+    for kept, factor in filter(None, found):
+        yield from dropped_weights(kept, factor)
+    pattern = pattern_of(by_name["output"], right.output) if "output" in by_name else None
+    if pattern and pattern[1] > 1.001:  # without the rescaling zeros in the output may be anything
         kept, factor = pattern
         yield Choice(
             "output",
             lambda _p, _s: {"output": np.where(kept, factor * right.output, 0.0)},
             "blend.dropout_active",
-            f"on the output, p = {1 - 1 / factor:.2f}",
+            f"on the output, {_rate(factor)}",
         )
+
+
+def dropped_weights(kept: np.ndarray, factor: float) -> Iterator[Choice]:
+    """Dropout by this pattern; if all heads share it and nothing is rescaled, it may be a late mask."""
+
+    def compute(_: Problem, s: State) -> dict:
+        return {"weights": np.where(kept, factor * s.weights, 0.0)}
+
+    yield Choice("weights", compute, "blend.dropout_active", _rate(factor))
+    if abs(factor - 1) < 1e-3 and (kept == kept[:1, :1]).all():
+        yield Choice("weights", compute, "mask.after_softmax", "another mask than the one that was meant")
+
+
+def _rate(factor: float) -> str:
+    return f"p = {1 - 1 / factor:.2f}" if factor > 1.001 else "what is left is not rescaled"
 
 
 def pattern_in_output(problem: Problem, right: State, out: np.ndarray) -> tuple[np.ndarray, float] | None:
@@ -141,7 +182,7 @@ def pattern_in_output(problem: Problem, right: State, out: np.ndarray) -> tuple[
     tried = [flipped(estimate, right, heads_out, 1 / (1 - rate)) for rate in RATES]
     kept, factor, error = min(tried, key=lambda found: found[2])
     close = error <= 0.05 * float(np.sqrt(np.mean(heads_out**2)))
-    return (kept, factor) if close and 1.001 < factor < 20 and not kept.all() else None
+    return (kept, factor) if close and LEAST_FACTOR < factor < 20 and not kept.all() else None
 
 
 def flipped(
@@ -176,7 +217,7 @@ def heads_output(problem: Problem, out: np.ndarray) -> np.ndarray | None:
 
 
 def pattern_of(found: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, float] | None:
-    """Which entries were kept, and the factor 1 / (1 - p) > 1 on them; None if it is not dropout."""
+    """Which entries were kept, and the factor 1 / (1 - p) on them; None if it is not dropout."""
     size = np.abs(right)
     clear = size > 1e-3 * size.max(initial=0.0)  # small ones drown in rounding
     if found.shape != right.shape or not clear.any() or not np.isfinite(found).all():
@@ -188,6 +229,6 @@ def pattern_of(found: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, float]
     factor = float(np.median(kept_ratios))
     spread = np.abs(kept_ratios - factor).max()
     gone = np.abs(ratio[clear & (ratio <= 0.5)]).max(initial=0.0)
-    if not 1.001 < factor < 20 or spread > 0.1 * factor or gone > 0.1:
+    if not LEAST_FACTOR < factor < 20 or spread > 0.1 * factor or gone > 0.1:
         return None
     return np.abs(found) > 0.5 * factor * size, factor

@@ -159,19 +159,29 @@ class Search:
 
     def two_faults(self, visible: Sequence[Choice], progress: Progress) -> list[Candidate]:
         """Try every pair of visible faults roughly, then the near ones exactly."""
-        chosen = {stage: [c for c in visible if c.stage == stage] for stage in STAGES}
-        chosen["dead"] = faulty_choices(self.problem)["dead"]
-        local, mixing = self._separated(chosen)
+        dead = faulty_choices(self.problem)["dead"]
+        common = _by_stage([c for c in visible if not c.rare], dead)
+        reported = _by_stage([c for c in visible if not c.rare and fault_named(str(c.label)).stories], dead)
+        local, mixing = self._separated(common)
         near = self._near_pairs(self.rough, local, 2, None, progress)
         for given in (c for some in mixing.values() for c in some if not c.free):
-            if given.mixes == "batch":
-                near += self._near_pairs(self.single, chosen, 1, given, progress)
-            else:
-                near += self._near_pairs(one_entry(self.single), _without_batch(chosen), 1, given, progress)
+            near += self._pairs_with(given, common, progress)
+        for given in (c for c in visible if c.rare):
+            near += self._pairs_with(given, reported, progress)
         found = [self.assess(pair, near=self.near) for pair in dict.fromkeys(near)]
         right_state = run(self.problem)
         as_right = [Target(target.name, getattr(right_state, target.name)) for target in self.targets]
         return [c for c in found if c and self.accepts(c) and not self._same_as_right(c.choices, as_right)]
+
+    def _pairs_with(self, given: Choice, others: Choices, progress: Progress) -> list[tuple[Choice, ...]]:
+        """The near pairs of `given` and one of `others`, on a part that keeps whole what they mix."""
+        if given.mixes == "batch":
+            return self._near_pairs(self.single, others, 1, given, progress)
+        if given.mixes == "heads":
+            return self._near_pairs(one_entry(self.single), _without(("batch",), others), 1, given, progress)
+        if self.rough is self.exact:
+            return self._near_pairs(self.rough, others, 1, given, progress)
+        return self._near_pairs(self.rough, _without(("batch", "heads"), others), 1, given, progress)
 
     def _near_pairs(
         self, part: Part, choices: Choices, max_faults: int, given: Choice | None, progress: Progress
@@ -205,8 +215,12 @@ def reports(candidate: Candidate) -> int:
     return sum(len(fault_named(label).stories) for label in candidate.labels)
 
 
-def _without_batch(choices: Choices) -> Choices:
-    return {stage: [c for c in some if c.mixes != "batch"] for stage, some in choices.items()}
+def _by_stage(choices: Sequence[Choice], dead: list[Choice]) -> Choices:
+    return {stage: [c for c in choices if c.stage == stage] for stage in STAGES} | {"dead": dead}
+
+
+def _without(mixes: Sequence[str], choices: Choices) -> Choices:
+    return {stage: [c for c in some if c.mixes not in mixes] for stage, some in choices.items()}
 
 
 def _in_single_precision(part: Part) -> Part:

@@ -7,7 +7,7 @@ import numpy as np
 from core.arithmetic import number
 from core.attention import AttentionSteps
 from core.printed import document, heading, paragraph, row, table
-from core.setup import Inputs, Setup, example_of, inputs, run
+from core.setup import Inputs, Setup, example_of, inputs, parse_edits, run, written_edits
 
 MOST_ROWS = 16  # rows and columns of a matrix that fit a sheet
 
@@ -38,7 +38,8 @@ def matrices_page(setup: Setup, link: str = "") -> str:
 
 
 def _about(setup: Setup) -> str:
-    edited = f" Edited by hand: {setup.edits}." if setup.edits else ""
+    edits = written_edits(parse_edits(setup.edits))  # what else the address says is nobody's edit
+    edited = f" Edited by hand: {edits}." if edits else ""
     return (
         f"T = {setup.seq_len}, d_k = {setup.d_k}, heads = {setup.n_heads}, mask {setup.mask}, seed "
         f"{setup.seed}.{edited}"

@@ -1,6 +1,12 @@
 """Named faults of attention, and the chain of choices that computes what each of them gives."""
 
-from core.faults import choices_blend, choices_heads, choices_mask, choices_score  # noqa: F401  (they register)
+from core.faults import (  # noqa: F401  (they register)
+    choices_blend,
+    choices_heads,
+    choices_mask,
+    choices_rare,
+    choices_score,
+)
 from core.faults.catalogue import FAULTS, Fault, fault_named
 from core.faults.live import FaultySteps, faults_for, faulty_attention
 

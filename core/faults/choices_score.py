@@ -16,13 +16,15 @@ ROPE_BASE = 10000.0
 # --- rotary positions (Su et al., "RoFormer", 2021) --------------------------------------------
 
 
-def rotate(x: np.ndarray, offset: int, *, sign: float = 1.0, interleaved: bool = False) -> np.ndarray:
+def rotate(
+    x: np.ndarray, offset: int, *, sign: float = 1.0, interleaved: bool = False, base: float = ROPE_BASE
+) -> np.ndarray:
     """(..., T, d) -> (..., T, d): each pair of channels turned by its position times a frequency.
 
     Pairs are (i, i + d/2) (half-split) or (2i, 2i + 1) (interleaved). `offset` is the first position.
     """
     seq_len, width = x.shape[-2:]
-    frequency = ROPE_BASE ** (-np.arange(0, width, 2) / width)
+    frequency = base ** (-np.arange(0, width, 2) / width)
     angle = sign * (np.arange(seq_len)[:, None] + offset) * frequency
     cos, sin = np.cos(angle), np.sin(angle)
     first, second = (x[..., 0::2], x[..., 1::2]) if interleaved else np.split(x, 2, axis=-1)

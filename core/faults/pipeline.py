@@ -7,6 +7,7 @@ same chain runs, so that a single fault, a pair and the right computation are on
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ STAGES = (
 State = SimpleNamespace
 """What is known so far: q, k, v, scores, scaled, allowed, masked, weights, heads_out, output ..."""
 
-Updates = dict[str, object]
+Updates = dict[str, Any]
 
 
 def _always(_problem: Problem) -> bool:
@@ -39,6 +40,7 @@ class Choice:
     when: Callable[[Problem], bool] = _always  # whether it can differ from the right way
     free: bool = False  # another convention, not a fault
     mixes: str = ""  # "heads" or "batch": what a part of the problem must keep whole for this choice
+    rare: bool = False  # beside the common mistakes: paired with common faults only
 
     @property
     def name(self) -> str:
@@ -67,11 +69,12 @@ def faulty(
     variant: str = "",
     when: Callable[[Problem], bool] = _always,
     mixes: str = "",
+    rare: bool = False,
 ) -> Callable:
     """Decorator: this function is a wrong way to do the stage, known as `label`."""
 
     def register(compute: Callable) -> Callable:
-        FAULTY[stage].append(Choice(stage, compute, label, variant, when, mixes=mixes))
+        FAULTY[stage].append(Choice(stage, compute, label, variant, when, mixes=mixes, rare=rare))
         return compute
 
     return register

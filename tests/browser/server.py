@@ -10,17 +10,39 @@ import urllib.error
 import urllib.request
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 60
-# What Streamlit logs when a page throws, and when .streamlit/config.toml names an unknown option.
-FAULTS = ("Uncaught app execution", "is not a valid config option")
+# What Streamlit logs when a page throws, when .streamlit/config.toml names an unknown option, and so on.
+FAULTS = (
+    "Uncaught app execution",
+    "is not a valid config option",
+    "was created with a default value",  # and has one from elsewhere: .streamlit/config.toml allows it
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that runs."""
+
+    url: str
+    pid: int
+    log: Path
+    temporary: Path  # its folder for temporary files, of its own
 
 
 @contextmanager
 def serve(app: Path, *options: str) -> Generator[str]:
-    """`streamlit run app` from the project's folder on a free port of 127.0.0.1; yields its address.
+    """`streamlit run app` as in started(); yields its address."""
+    with started(app, *options) as server:
+        yield server.url
+
+
+@contextmanager
+def started(app: Path, *options: str, core: int | None = None) -> Generator[Server]:
+    """`streamlit run app` from the project's folder on a free port of 127.0.0.1; kept on one core if asked.
 
     So every app has the project's settings and can import its packages. The home folder is new
     and empty and no STREAMLIT_ variable is set: no setting of this machine can help a test to
@@ -30,10 +52,14 @@ def serve(app: Path, *options: str) -> Generator[str]:
     with tempfile.TemporaryDirectory() as home:
         log = Path(home) / "server.log"
         port = _free_port()
+        temporary = Path(home) / "tmp"
+        temporary.mkdir()
         process = _start(app.resolve(), port, options, home, log)
+        if core is not None:
+            os.sched_setaffinity(process.pid, {core})
         try:
             _wait_until_healthy(process, port, log)
-            yield f"http://127.0.0.1:{port}"
+            yield Server(f"http://127.0.0.1:{port}", process.pid, log, temporary)
         finally:
             _stop(process)
         if any(fault in log.read_text(errors="replace") for fault in FAULTS):
@@ -59,7 +85,7 @@ def _start(app: Path, port: int, options: tuple[str, ...], home: str, log: Path)
         return subprocess.Popen(
             command,
             cwd=ROOT,
-            env=environment | {"HOME": home, "USERPROFILE": home},
+            env=environment | {"HOME": home, "USERPROFILE": home, "TMPDIR": str(Path(home) / "tmp")},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

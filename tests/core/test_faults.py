@@ -23,6 +23,10 @@ FITTED = {
     "blend.dropout_active",
     "mask.fully_masked_row",
     "mask.filled_with_positive",
+    "mask.window_not_wanted",
+    "mask.other_cells",
+    "scale.softcapped",
+    "softmax.constant_added",
 }
 
 

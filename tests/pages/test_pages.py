@@ -164,14 +164,22 @@ def test_heads_page_shows_its_other_parts(open_page: Callable, part: str) -> Non
 
 def test_slider_reaches_every_matrix(open_page: Callable) -> None:
     page = open_page("start")
-    page.slider(key="seq_len").set_value(12).run()
+    page.slider(key="seq_len_dragged").set_value(12).run()
+    assert page.number_input(key="seq_len").value == 12
     shapes = {name: matrix["values"].shape for name, matrix in drawn(page).items()}
     assert shapes == {"scores": (12, 12), "scaled_scores": (12, 12), "weights": (12, 12), "output": (12, 3)}
 
 
+def test_a_typed_length_moves_the_slider(open_page: Callable) -> None:
+    page = open_page("start", seq_len=9)
+    assert page.slider(key="seq_len_dragged").value == 9
+    page.number_input(key="seq_len").set_value(11).run()
+    assert page.slider(key="seq_len_dragged").value == 11
+
+
 def test_shrinking_keeps_the_selected_cell_inside(open_page: Callable) -> None:
     page = open_page("score", row=6, col=6)
-    page.slider(key="seq_len").set_value(3).run()
+    page.number_input(key="seq_len").set_value(3).run()
     assert not page.exception
     assert (page.number_input(key="row").value, page.number_input(key="col").value) == (2, 2)
 
@@ -182,7 +190,7 @@ def test_example_starts_at_its_own_size_and_cell(open_page: Callable, name: str)
     page.selectbox(key="example").select(name).run()
     assert not page.exception
     example = EXAMPLES[name]
-    assert page.slider(key="seq_len").value == example.seq_len
+    assert page.number_input(key="seq_len").value == example.seq_len
     assert page.number_input(key="row").value == example.row
     if name != "kite":
         assert page.text_input(key="edits").value == ""

@@ -111,7 +111,7 @@ def test_show_it_puts_the_items_state_on_screen(open_page):
     button(app, "Show it").click().run()
     assert not app.exception
     assert app.selectbox(key="example").value == item.setup.example
-    assert app.slider(key="seq_len").value == item.setup.seq_len
+    assert app.number_input(key="seq_len").value == item.setup.seq_len
     assert app.text_input(key="edits").value == ""
     assert (app.number_input(key="row").value, app.number_input(key="col").value) == (item.row, item.col)
     assert "Show it" not in [one.label for one in app.button]

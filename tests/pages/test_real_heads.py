@@ -1,5 +1,6 @@
 """The pages Real heads and Your tensors: they show the model's and the file's own numbers."""
 
+import io
 from collections.abc import Callable
 
 import numpy as np
@@ -12,7 +13,7 @@ from core.interventions import findings
 from core.real import head_names
 from core.setup import Setup, run
 from core.tiny_model import N_HEADS, Change, Cut, read_sentence, run_model
-from tests.pages.conftest import drawn, words
+from tests.pages.conftest import drawn, read, words
 
 KEYS = read_sentence(SENTENCES["keys"])
 NINA = "Paul called Nina because she"
@@ -91,13 +92,37 @@ def test_unknown_words_are_told_and_kept(open_page: Callable) -> None:
     assert drawn(page)["L0H0"]["rowLabels"] == ["<s>", "the", "keys", "are", "dusty", "."]
 
 
+def test_unknown_words_are_told_once(open_page: Callable) -> None:
+    junk = "the k\u202eets are dusty ."
+    page = open_page("real_heads", example="model", sentence=junk)
+    (told,) = page.warning
+    assert "“k‹U+202E›ets” is not a word" in read(told.value)
+    (told,) = open_page("score", example="model", sentence=junk).warning
+    assert "is not a word" in told.value
+
+
+def test_a_file_is_named_once_where_it_is_refused(open_page: Callable) -> None:
+    for data in (b"PK\x03\x04 cut", b"no arrays at all", b"", np_file(q=np.ones(3))):
+        page = open_page("your_tensors")
+        page.main.get("file_uploader")[0].set_value([("../my\u202efile.npz", data, "")]).run()
+        (told,) = page.error
+        assert read(told.value).startswith("../my‹U+202E›file.npz: ")
+        assert read(told.value).count("‹U+202E›") == 1
+
+
+def np_file(**arrays: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
 def test_a_word_is_added_and_an_example_started_from(open_page: Callable) -> None:
     page = open_page("real_heads")
     page.selectbox(key="start_from").select("Anna").run()
     assert page.text_input(key="typed").value == SENTENCES["Anna"]
     page.selectbox(key="add_word").select("the").run()
     assert page.text_input(key="sentence").value == SENTENCES["Anna"] + " the"
-    assert page.slider(key="seq_len").value == len(SENTENCES["Anna"].split()) + 2
+    assert page.number_input(key="seq_len").value == len(SENTENCES["Anna"].split()) + 2
 
 
 def test_visiting_leaves_the_walk_alone_until_something_is_picked(open_page: Callable) -> None:
@@ -106,7 +131,7 @@ def test_visiting_leaves_the_walk_alone_until_something_is_picked(open_page: Cal
     page.selectbox(key="which_head").select("L1H3").run()
     assert page.selectbox(key="example").value == "model"
     assert page.selectbox(key="mask").value == "causal"
-    assert page.slider(key="seq_len").value == len(KEYS) + 1
+    assert page.number_input(key="seq_len").value == len(KEYS) + 1
 
 
 @pytest.mark.parametrize("slug", WALK)

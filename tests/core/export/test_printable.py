@@ -73,3 +73,9 @@ def test_everything_is_escaped():
     assert "<script" not in page
     assert "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;" in page
     assert "script" not in Tables(page).opened
+
+
+def test_of_the_edits_those_are_printed_that_count():
+    page = matrices_page(Setup(edits="q.0.4.0=5.0; buy now ;k.9.0.0=1;v.0.1.0=1e9"))
+    assert "Edited by hand: q.0.4.0=5;v.0.1.0=99." in page.replace("k.9.0.0=1;", "")
+    assert "buy now" not in page
