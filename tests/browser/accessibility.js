@@ -115,4 +115,45 @@ function contrastOf(a, b) {
   return (high + 0.05) / (low + 0.05);
 }
 
-Object.assign(window, { complaints, faintTexts });
+// Texts of the page that nobody can bring into view: cut off by a frame that does not scroll, or beside the page.
+function lostTexts() {
+  return [...shownTexts(document.querySelector("[data-testid=stMain]"))]
+    .filter(([, element]) => isLost(element))
+    .map(([text]) => text);
+}
+
+function isLost(element) {
+  const { left, right } = element.getBoundingClientRect();
+  for (const node of around(element)) {
+    const { overflowX, textOverflow } = getComputedStyle(node);
+    const frame = node.getBoundingClientRect();
+    const sticksOut = right > frame.right + 1 || left < frame.left - 1;
+    if (overflowX === "auto" || overflowX === "scroll") return sticksOut && node.scrollWidth <= node.clientWidth;
+    if (node.matches("[data-testid=stMain]")) return sticksOut;
+    if (overflowX !== "visible" && sticksOut && textOverflow !== "ellipsis") return true;
+  }
+  return false;
+}
+
+// Everything on the page that moves for longer than a blink.
+function moving() {
+  return [...document.querySelectorAll("*")].filter((node) => {
+    const { transitionDuration, animationDuration } = getComputedStyle(node);
+    return [transitionDuration, animationDuration].some((times) => times.split(",").some((time) => parseFloat(time) > 0.01));
+  }).length;
+}
+
+// Charts and matrices without words that hold a number.
+function wordless() {
+  const described = { ".stPlotlyChart": "aria-label", "[role=grid]": "aria-description" };
+  const roots = [document, ...[...document.querySelectorAll("*")].map((node) => node.shadowRoot).filter(Boolean)];
+  return Object.entries(described).flatMap(([selector, words]) =>
+    roots.flatMap((root) =>
+      [...root.querySelectorAll(selector)]
+        .filter((node) => !/\d/.test(node.getAttribute(words) ?? ""))
+        .map((node) => node.outerHTML.slice(0, 200)),
+    ),
+  );
+}
+
+Object.assign(window, { complaints, faintTexts, lostTexts, moving, wordless, contrastOf, rgba });
