@@ -33,11 +33,11 @@ class Page:
     render: Callable[[View], None]
 
 
-def configure() -> None:
-    """Page settings. The first Streamlit call of a run."""
+def configure(page: Page) -> None:
+    """Settings of the window; its title tells which page it shows."""
     _leave_out_infinities()
     st.set_page_config(
-        page_title="Attention, step by step",
+        page_title=f"{page.title}: attention, step by step",
         page_icon=ICON,  # our own file: Streamlit fetches the picture of an emoji or a symbol from the web
         layout="wide",
         initial_sidebar_state="collapsed" if presenter.starts_bare() else "auto",
