@@ -188,6 +188,24 @@ class View {
     return [`row ${this.rowLabels[row]} from ${low} to ${high}`];
   }
 
+  // Tell assistive technology of the selected cell and its headers; without a selection, of the first cell.
+  describe(selected) {
+    const { grid, columnHeader, bodyRow, rowHeader, gridCell } = this.nodes;
+    const cell = this.cellOf(selected);
+    const [row, col] = cell ?? [0, 0];
+    setAttributes(grid, { "aria-description": this.description(cell) });
+    setAttributes(bodyRow, { "aria-rowindex": row + 2 });
+    setAttributes(columnHeader, { "aria-colindex": col + 2 });
+    setAttributes(gridCell, {
+      "aria-colindex": col + 2,
+      "aria-selected": cell !== null,
+      "aria-readonly": !this.editable && !this.switches,
+    });
+    setText(columnHeader, this.colLabels[col]);
+    setText(rowHeader, this.rowLabels[row]);
+    setText(gridCell, this.spoken(row, col));
+  }
+
   // A colour that stands for no number is told by its number.
   spoken(row, col) {
     const i = row * this.cols + col;

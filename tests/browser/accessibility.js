@@ -30,7 +30,7 @@ function* shownTexts(root) {
   for (const node of root.childNodes) {
     if (node.nodeType === Node.TEXT_NODE) {
       const element = node.parentElement ?? root.host;
-      if (node.data.trim() && isShown(element) && !isExempt(element)) yield [node.data.trim().slice(0, 60), element];
+      if (node.data.replace(/[\s\u200b]/g, "") && isShown(element) && !isExempt(element)) yield [node.data.trim().slice(0, 60), element];
     } else if (node.nodeType === Node.ELEMENT_NODE) {
       yield* shownTexts(node);
       if (node.shadowRoot) yield* shownTexts(node.shadowRoot);
@@ -68,7 +68,8 @@ function isLarge({ fontSize, fontWeight }) {
 // The colours that a text may have beneath it: one, or those of a gradient from its left to its right end.
 function groundsOf(element) {
   const layers = [];
-  for (const node of around(element)) {
+  for (const node of [...paintedBehind(element), ...around(element)]) {
+    if (!isBehind(element, node)) continue;
     const { backgroundColor, backgroundImage } = getComputedStyle(node);
     if (backgroundImage.startsWith("linear-gradient")) {
       return stopsBeneath(element, node, backgroundImage);
@@ -77,8 +78,21 @@ function groundsOf(element) {
     layers.push(colour);
     if (colour[3] === 1) break;
   }
-  if (layers.at(-1)[3] < 1) layers.push(rgba(getComputedStyle(document.querySelector(".stApp")).backgroundColor));
+  if (!layers.length || layers.at(-1)[3] < 1) layers.push(rgba(getComputedStyle(document.querySelector(".stApp")).backgroundColor));
   return [layers.reverse().reduce((ground, layer) => over(layer, ground))];
+}
+
+// Grounds that are no ancestors: the box around a part of a formula, the lowest layer of a chart.
+function paintedBehind(element) {
+  const boxes = element.closest(".katex")?.querySelectorAll("[style*='background-color']") ?? [];
+  const sheet = element.closest(".js-plotly-plot")?.querySelector(".main-svg");
+  return [...boxes, ...(sheet ? [sheet] : [])];
+}
+
+function isBehind(element, node) {
+  const [text, ground] = [element, node].map((one) => one.getBoundingClientRect());
+  const [x, y] = [text.left + text.width / 2, text.top + text.height / 2];
+  return x >= ground.left && x <= ground.right && y >= ground.top && y <= ground.bottom;
 }
 
 function stopsBeneath(element, bar, gradient) {
