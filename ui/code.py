@@ -38,7 +38,8 @@ def choose() -> tuple[str, str, bool]:
 def program(part: str, version: str, *, blanks: bool) -> None:
     """The functions of one version; each line bears the colour of its part, the chosen one's are lit."""
     made = "".join(_line(line, parts, part) for line, parts in listing(version, blanks=blanks))
-    st.html(f'<pre class="listing" role="group" tabindex="0" aria-label="{escape(VERSIONS[version])}">{made}</pre>')
+    named = f'role="group" aria-label="{escape(VERSIONS[version])}"'
+    st.html(f'<pre class="listing" tabindex="0" {named}>{made}</pre>')
 
 
 def value(view: View, part: str) -> None:

@@ -164,7 +164,7 @@ function wordless() {
   return Object.entries(described).flatMap(([selector, words]) =>
     roots.flatMap((root) =>
       [...root.querySelectorAll(selector)]
-        .filter((node) => !/\d/.test(node.getAttribute(words) ?? ""))
+        .filter((node) => node.checkVisibility() && !/\d/.test(node.getAttribute(words) ?? ""))
         .map((node) => node.outerHTML.slice(0, 200)),
     ),
   );
