@@ -2,10 +2,14 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test check format bench load picture goldens weights test-torch
+.PHONY: run test check format bench load soak clinic-accuracy picture goldens weights test-torch
+.PHONY: serve lock audit load-nginx
 
 run: .venv/app  ## the tutor in a browser
-	OPENBLAS_NUM_THREADS=1 $(BIN)/streamlit run app.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/streamlit run app.py --client.showErrorDetails=full
+
+serve: .venv/app  ## for a class in the same network: everybody who knows the address
+	$(BIN)/python -m deploy.serve --server.address=0.0.0.0
 
 test: .venv/dev  ## all tests, in a real browser too
 	$(BIN)/python -m pytest
@@ -28,6 +32,23 @@ bench: .venv/torch  ## docs/measured/bench.md: speed, as ratios to what stands b
 load: .venv/dev  ## a class on one process: 1, 10, 30 and 50 sessions; about eight minutes
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.load --keep
 
+soak: .venv/dev  ## half an hour of anything: memory, errors, what is left
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.soak --keep
+
+clinic-accuracy: .venv/dev  ## docs/measured/clinic.md: what the clinic names, accuses and refuses; about an hour
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.clinic_accuracy
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.clinic_fuzz
+
+load-nginx: .venv/dev  ## one process and two behind nginx
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.nginx_throughput --keep
+
+lock: .venv/supply  ## deploy/requirements.lock: exact versions with hashes, for Linux, macOS and Windows
+	cd deploy && ../$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-header --no-annotate requirements.in --output-file requirements.lock
+
+audit: .venv/supply  ## known faults in what a served copy installs; fails too if one package cannot be asked about
+	$(BIN)/pip-audit --strict --require-hashes --disable-pip --requirement deploy/requirements.lock
+
 test-torch: .venv/torch  ## what PyTorch itself must confirm
 	$(BIN)/python -m pytest tests/torch
 
@@ -44,8 +65,9 @@ weights: .venv/torch  ## train the tiny model again, one to three minutes
 # One stamp for each list of requirements: a list that changed is installed again, nothing else is.
 .venv/app: requirements.txt | .venv
 .venv/dev: requirements-dev.txt requirements.txt | .venv
+.venv/supply: requirements-supply.txt | .venv
 .venv/torch: requirements-torch.txt requirements-dev.txt requirements.txt | .venv
-.venv/app .venv/dev .venv/torch:
+.venv/app .venv/dev .venv/torch .venv/supply:
 	$(BIN)/python -m pip install --disable-pip-version-check --requirement $<
 	touch $@
 

@@ -22,6 +22,8 @@ def main() -> None:
         frame.configure(PAGES[index])
     with st.sidebar:
         presenter.draw(slug)
+    # Empty until it is known what to say, yet always there: an input that moves loses its hold on the URL.
+    whose_inputs = st.sidebar.empty()
     sidebar, header, body = st.sidebar.container(), st.container(), st.container()
     turned = frame.is_turned(slug)
     if turned:  # a new page shows at once where it is and how to go on
@@ -37,6 +39,8 @@ def main() -> None:
         # Called here, not by current.run(): the browser's Back button keeps only those URL parameters
         # whose widgets were made by the entry script, and pages have widgets of their own.
         PAGES[index].render(View.of(*choices))
+    with whose_inputs:
+        frame.say_whose_inputs(PAGES[index], choices[0])
     with header:
         if held is not None:
             frame.configure(PAGES[index])

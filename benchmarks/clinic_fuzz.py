@@ -5,7 +5,8 @@
 Valid files of every kind are damaged by a seeded mutator: cut short, bytes changed, pieces doubled,
 removed or swapped between files, headers that lie about sizes, dtypes, offsets and names, entries
 that unpack to more than they claim. A file that is still readable afterwards is not counted.
-Stops at the first exception, and at any file that takes more than a second or 256 MiB.
+Stops at the first exception, and at any file that takes more than a second or 256 MiB. A whole run
+writes docs/measured/clinic.md.
 """
 
 import argparse
@@ -17,9 +18,12 @@ import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from benchmarks.clinic_report import report
+from benchmarks.report import Section, Table
 from core.clinic import diagnose_uploads
 
 SECONDS, EXTRA_MEMORY = 1.0, 256 * 2**20
@@ -252,41 +256,66 @@ def _memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def fuzz(count: int, seed: int = 0, tell: Callable[[str], None] = _unheard) -> Counter[str]:
-    """Until `count` malformed files were answered -> how many answers of each kind."""
-    answers: Counter[str] = Counter()
-    number, before = 0, _memory()
-    while answers["bad_input"] < count:
-        name, data = damaged(np.random.default_rng([seed, number]))
+@dataclass
+class Watched:
+    """What a run has seen so far."""
+
+    answers: Counter[str] = field(default_factory=Counter)  # verdicts, and labels of the malformed
+    files: int = 0
+    slowest: float = 0.0  # seconds of CPU
+    growth: int = 0  # bytes that the process has grown by
+
+
+def fuzz(count: int, seed: int = 0, tell: Callable[[str], None] = _unheard) -> Watched:
+    """Until `count` malformed files were answered -> how many answers of each kind, time and memory."""
+    seen, before = Watched(), _memory()
+    while seen.answers["bad_input"] < count:
+        name, data = damaged(np.random.default_rng([seed, seen.files]))
         begin = time.process_time()
         answer = diagnose_uploads([(name, data)], max_faults=1)
         seconds = time.process_time() - begin
-        if seconds > SECONDS or _memory() - before > EXTRA_MEMORY:
+        seen.slowest, seen.growth = max(seen.slowest, seconds), _memory() - before
+        if seconds > SECONDS or seen.growth > EXTRA_MEMORY:
             raise AssertionError(
-                f"file {number} of seed {seed} took {seconds:.1f} s, memory grew by "
-                f"{(_memory() - before) / 2**20:.0f} MiB"
+                f"file {seen.files} of seed {seed} took {seconds:.1f} s, memory grew by "
+                f"{seen.growth / 2**20:.0f} MiB"
             )
-        answers[answer.verdict] += 1
+        seen.answers[answer.verdict] += 1
         if answer.verdict == "bad_input":
             message = answer.message
             assert message.isprintable(), repr(message)
             assert len(message) < 1000, message
-            answers[answer.labels[0][0]] += 1
-        number += 1
-        if number % 2000 == 0:
-            tell(f"{number} files, {answers['bad_input']} malformed")
-    return answers
+            seen.answers[answer.labels[0][0]] += 1
+        seen.files += 1
+        if seen.files % 2000 == 0:
+            tell(f"{seen.files} files, {seen.answers['bad_input']} malformed")
+    return seen
+
+
+def section(seen: Watched) -> Section:
+    """The run as it stands in docs/measured/clinic.md."""
+    labels = [name for name, _ in seen.answers.most_common() if "." in name]
+    about = (
+        f"{seen.answers['bad_input']} malformed files (of {seen.files}; the others were still readable and "
+        "got a verdict): every one ended in *bad_input* with one printable sentence, none in an exception. "
+        f"The slowest took {seen.slowest:.2f} s of CPU (limit {SECONDS:g} s); the process grew by "
+        f"{seen.growth / 2**20:.0f} MiB over the whole run (limit {EXTRA_MEMORY / 2**20:.0f} MiB)."
+    )
+    rows = [[f"`{name}`", str(seen.answers[name])] for name in labels]
+    return Section("Malformed files", about, ["numpy"], [Table(("answer", "files"), rows)])
 
 
 def main() -> None:
-    """Run it and print how many answers there were of each kind."""
+    """Run it; a whole run is written down."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--files", type=int, default=20_000)
     options.add_argument("--seed", type=int, default=0)
     chosen = options.parse_args()
-    answers = fuzz(chosen.files, chosen.seed, lambda line: print(line, flush=True))
-    print(dict(answers.most_common()))
-    print(f"largest memory of the process: {_memory() / 2**20:.0f} MiB")
+    seen = fuzz(chosen.files, chosen.seed, lambda line: print(line, flush=True))
+    if chosen.files >= 20_000:
+        report(section(seen))
+    else:
+        print(section(seen).markdown())
 
 
 if __name__ == "__main__":

@@ -34,8 +34,8 @@ PAGES = (
     Page("break_it", "Break it", "all", break_it.render),
     Page("code", "Code", "all", code.render),
     Page("check", "Check yourself", "all", check.render),
-    Page("real_heads", "Real heads", "heads", real_heads.render),
-    Page("your_tensors", "Your tensors", "heads", your_tensors.render),
-    Page("clinic", "Clinic", "all", clinic.render),
+    Page("real_heads", "Real heads", "heads", real_heads.render, own_inputs=True),
+    Page("your_tensors", "Your tensors", "heads", your_tensors.render, own_inputs=True),
+    Page("clinic", "Clinic", "all", clinic.render, own_inputs=True),
     Page("teach", "Teach", "all", teach.render),
 )

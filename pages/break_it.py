@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.faults.broken import Broken, broken
-from ui import break_board, stage, text
+from ui import break_board, predict, presenter, stage, text
 from ui.frame import page_link
 from ui.view import View
 
@@ -25,18 +25,25 @@ def render(view: View) -> None:
         st.info(text.literal(str(error)), icon=":material/info:")
     else:
         one_fault(break_board.view_for(view, label), made, hidden=bool(seed))
-    with st.expander("Looks wrong, is right", expanded=True):
+    with presenter.screen("looks_wrong"), st.expander("Looks wrong, is right", expanded=True):
         text.caption("break_it", "Looks wrong")
         break_board.looks_wrong(view)
-    stage.pitfalls("break_it")
+    ask, pitfalls = st.columns(2, gap="medium")
+    with ask:
+        predict.show(view, "break_it")
+    with pitfalls:
+        stage.pitfalls("break_it")
 
 
 def one_fault(shown: View, made: Broken, hidden: bool) -> None:
     """Right beside wrong, the checks, the code."""
-    stage.show(shown, break_board.matrices(shown, made), "Right beside broken", max_height=300)
     if break_board.unseen(made):
         text.caption("break_it", "Nothing to see")
-    checks, code = st.columns(2, gap="medium")
+    stage.show(
+        shown, break_board.matrices(shown, made), "Right beside broken", max_height=presenter.rest(300)
+    )
+    with presenter.screen("checks"):
+        checks, code = st.columns(2, gap="medium")
     with checks:
         break_board.checks(shown, made)
     with code:

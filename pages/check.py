@@ -5,7 +5,7 @@ from core.examples import EXAMPLES
 from core.recap import recap
 from core.setup import Setup
 from core.trace import LEVEL_OF, card
-from ui import check, stage, text, trace
+from ui import check, presenter, stage, text, trace
 from ui.controls import Selection
 from ui.view import View
 
@@ -22,12 +22,13 @@ def render(_: View) -> None:
     with questions:
         text.caption("check", "Questions")
         check.show(titles)
-    with sentences:
+    with sentences, presenter.screen("recap"):
         text.caption("check", "Recap")
         for sentence in recap():
             query = link.query(sentence.setup, row=sentence.row, col=sentence.col)
             check.sentence(sentence.text, titles[sentence.page], check.address(sentence.page, query))
-    alone()
+    with presenter.screen("alone"):
+        alone()
 
 
 def alone() -> None:

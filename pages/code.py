@@ -1,6 +1,8 @@
 """From formula to code: each part of the formula is one line, and each line makes one tensor."""
 
-from ui import code, exports, stage
+import streamlit as st
+
+from ui import code, exports, predict, presenter, stage
 from ui.view import View
 
 
@@ -13,11 +15,18 @@ def render(view: View) -> None:
         if blanks:
             code.fill_in()
         else:
+            if presenter.presenting():  # the whole program follows on a screen of its own
+                code.chosen_lines(part, version)
             code.value(view, part)
-    with program:
+    with program, presenter.screen("program"):
         code.program(part, version, blanks=blanks)
-    exports.show(view, version, blanks=blanks)
-    stage.pitfalls("code")
+    with presenter.screen("take_along"):
+        exports.show(view, version, blanks=blanks)
+    ask, pitfalls = st.columns(2, gap="medium")
+    with ask:
+        predict.show(view, "code")
+    with pitfalls:
+        stage.pitfalls("code")
 
 
 if __name__ == "__main__":

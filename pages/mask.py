@@ -3,7 +3,7 @@
 from core.arithmetic import mask_cell
 from core.attention import mask
 from core.leak import leak_test
-from ui import controls, instead, labs, predict, stage, tensors, trace
+from ui import controls, instead, labs, predict, presenter, stage, tensors, trace
 from ui.view import View
 
 
@@ -14,13 +14,14 @@ def render(view: View) -> None:
     masked_view = view.but(mask="causal") if view.setup.mask == "none" else view
     if masked_view is not view:
         instead.tell("mask", "No mask chosen", "Choose causal", mask="causal")
-    stage.show_step(masked_view, before_and_after(open_view, masked_view), "weights", max_height=280)
+    both = before_and_after(open_view, masked_view)
+    stage.show_step(masked_view, both, "weights", max_height=presenter.rest(280))
     leak, arithmetic, code = stage.thirds()
-    with leak:
+    with leak, presenter.screen("leak"):
         position = controls.replaced_word(view.inputs)
         tests = {shown.setup.mask: leak_test(shown.setup, position) for shown in (open_view, masked_view)}
         stage.leak(masked_view, tests)
-    with arithmetic:
+    with arithmetic, presenter.screen("leak", "arithmetic"):
         trace.show(masked_view, "mask", lambda: stage.arithmetic(masked_view, mask_cell))
     with code:
         predict.show(view, "mask")

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.real import MODEL
-from ui import heads_board, real_controls, stage, text
+from ui import heads_board, presenter, real_controls, stage, text
 from ui.view import View
 
 
@@ -13,7 +13,8 @@ def render(view: View) -> None:
     ask()
     walk, view = view, view.real(MODEL)
     maps = st.container()
-    words, changes = st.columns(2, gap="medium")
+    with presenter.screen("change"):
+        words, changes = st.columns(2, gap="medium")
     with changes:
         change = heads_board.ask_change(view)
     runs = heads_board.run(view, change)
@@ -23,18 +24,20 @@ def render(view: View) -> None:
         heads_board.selected_head(view, runs)
         heads_board.next_words(view, runs)
         stage.trace(view, walk)
-    with changes:
+    with changes, presenter.screen("held_out"):
         heads_board.held_out_scores(view, runs)
-    st.markdown("**What each head does**, measured on held-out sentences")
-    heads_board.scores(view, runs)
+    with presenter.screen("jobs"):
+        st.markdown("**What each head does**, measured on held-out sentences")
+        heads_board.scores(view, runs)
     plane, true = st.columns(2, gap="medium")
-    with plane:
+    with plane, presenter.screen("plane"):
         st.markdown(f"**Queries and keys of {view.setup.real_head}** in a plane")
         heads_board.plane(view, runs)
         text.caption("real_heads", "The plane")
     with true:
-        st.markdown("**What is true of these heads**")
-        heads_board.findings()
+        with presenter.screen("true"):
+            st.markdown("**What is true of these heads**")
+            heads_board.findings()
         stage.pitfalls("real_heads")
 
 

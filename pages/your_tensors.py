@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui import captures_board, real_controls, stage, text
+from ui import captures_board, presenter, real_controls, stage, text
 from ui.view import View
 
 
@@ -12,19 +12,27 @@ def render(view: View) -> None:
     walk, view = view, view.real(ask())
     example, head = view.setup.example, view.setup.real_head
     captures_board.all_heads(view)
-    stage.trace(view, walk)
-    left, right = st.columns(2, gap="medium")
+    if not presenter.presenting():
+        stage.trace(view, walk)
+    with presenter.screen("map"):
+        left, right = st.columns(2, gap="medium")
     with right:
+        if presenter.presenting():  # on the first screen the maps take all the room
+            stage.trace(view, walk)
         other, other_head = captures_board.ask_other()
         if other:
             captures_board.show(view, other, other_head, "other_map")
-            captures_board.about(other)
+            with presenter.screen("where", "about_other"):
+                captures_board.about(other)
         else:
-            st.markdown(text.part("your_tensors", "The file"))
+            with presenter.screen("file"):
+                st.markdown(text.part("your_tensors", "The file"))
     with left:
         captures_board.show(view, example, head, "matrices")
-        captures_board.about(example)
-    captures_board.snippet()
+        with presenter.screen("where", "about"):
+            captures_board.about(example)
+    if not presenter.presenting():
+        captures_board.snippet()
     stage.pitfalls("your_tensors")
 
 

@@ -74,7 +74,7 @@ def requirements(file: str) -> dict[str, str]:
     """Package -> version of one list; a list that it includes must exist."""
     lines = [line.split("#")[0].strip() for line in (ROOT / file).read_text(encoding="utf-8").splitlines()]
     for included in (line.removeprefix("-r ") for line in lines if line.startswith("-r ")):
-        assert (ROOT / included).is_file()
+        assert ((ROOT / file).parent / included).is_file()
     packages = [line for line in lines if line and not line.startswith("-r ")]
     return {package: version for package, _, version in (line.partition("==") for line in packages)}
 

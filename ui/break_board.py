@@ -13,13 +13,14 @@ from core.faults.checks import Check, six_checks
 from core.faults.false_alarms import false_alarms
 from core.real import MODEL
 from core.setup import Setup, allowed, key_is_real
-from ui import controls, instead, tensors, text
+from ui import controls, instead, presenter, tensors, text
 from ui.clinic_answer import lines
 from ui.frame import page_link
 from ui.matrix import Matrix
 from ui.view import View
 
 MOST_MYSTERIES = 9999
+A_SCREEN = 3  # false alarms that a class sees at once
 
 
 def ask_fault() -> str:
@@ -170,8 +171,11 @@ def looks_wrong(view: View) -> None:
     hidden = allowed(setup)
     assert hidden is not None, "setup_for gives every setup a mask"
     one = view.one
-    for alarm in false_alarms(one.q, one.k, one.v, hidden, key_is_real(setup)[: one.k.shape[0]]):
-        told, line = st.columns([5, 6], gap="medium")
+    alarms = false_alarms(one.q, one.k, one.v, hidden, key_is_real(setup)[: one.k.shape[0]])
+    first, rest = st.container(), presenter.screen("looks_wrong_too")
+    for index, alarm in enumerate(alarms):
+        with first if index < A_SCREEN else rest:
+            told, line = st.columns([5, 6], gap="medium")
         with told:
             st.markdown(
                 f"**{text.literal(alarm.title)}.** {text.literal(alarm.why)}  \n"

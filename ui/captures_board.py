@@ -9,8 +9,8 @@ from core.attention import AttentionSteps
 from core.captures import Capture, Errors
 from core.readouts import map_summary
 from core.setup import SEQ_LENS
-from ui import charts, figures_heads, real_controls, stage
-from ui.matrix import Matrix, show_matrices
+from ui import charts, figures_heads, presenter, real_controls, stage
+from ui.matrix import MAX_HEIGHT, Matrix, show_matrices
 from ui.text import literal, table
 from ui.view import View
 
@@ -51,7 +51,8 @@ def show(view: View, example: str, head: str, key: str) -> None:
         _small_map(view, capture, steps, key)
     else:
         _large_map(capture, steps, key)
-    _where(steps, key)
+    with presenter.screen("where", key):
+        _where(steps, key)
 
 
 def all_heads(view: View) -> None:
@@ -75,7 +76,7 @@ def all_heads(view: View) -> None:
         ],
         _selected(view), key="all_heads", label="The maps of all heads",
         on_pick=partial(stage.pick_real, example), on_choose=partial(real_controls.choose_head, example),
-        max_height=400,
+        max_height=presenter.rest(400), scale=presenter.scale(),
     )  # fmt: skip
 
 
@@ -115,7 +116,10 @@ def _small_map(view: View, capture: Capture, steps: AttentionSteps, key: str) ->
         shape=" × ".join(map(str, steps.weights.shape)),
     )  # fmt: skip
     on_pick = partial(stage.pick_real, view.setup.example) if key == "matrices" else None
-    show_matrices([drawn], _selected(view), key=key, label="Weights", on_pick=on_pick)
+    show_matrices(
+        [drawn], _selected(view), key=key, label="Weights", on_pick=on_pick,
+        max_height=presenter.rest(MAX_HEIGHT), scale=presenter.scale(),
+    )  # fmt: skip
 
 
 def _selected(view: View) -> dict[str, int]:

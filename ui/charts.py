@@ -1,5 +1,7 @@
 """Plotly charts on the page: every chart is shown the same way, and with its description."""
 
+from copy import deepcopy
+
 import streamlit as st
 
 from ui import presenter
@@ -20,9 +22,13 @@ def theme() -> str:
 
 def show(chart: Chart, key: str | None = None) -> None:
     """Draw a chart. Two that are equal need different keys, as when one is drawn while something runs."""
+    figure = chart.figure
     if presenter.presenting():
-        chart.figure.update_layout(font_size=presenter.CHART_TYPE, legend_font_size=presenter.CHART_TYPE)
-    st.plotly_chart(chart.figure, key=key, alt=chart.alt, theme=None, config=_CONFIG)
+        height = max(chart.figure.layout.height, presenter.CHART_HEIGHT)
+        size = presenter.CHART_TYPE
+        figure = deepcopy(figure)  # the chart may belong to all readers
+        figure.update_layout(font_size=size, legend_font_size=size, title_font_size=size, height=height)
+    st.plotly_chart(figure, key=key, alt=chart.alt, theme=None, config=_CONFIG)
 
 
 def leave_out(chart: Chart, name: str) -> Chart:

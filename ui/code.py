@@ -1,16 +1,18 @@
 """From formula to code: the parts of the formula, their lines and their values, joined by colour."""
 
+from collections.abc import Sequence
 from html import escape
 
 import streamlit as st
 
 from core.experiments.transcription import line_check
 from core.export import MADE_BY, NUMPY_BLANKS, VERSIONS, CodeBlank, check_code, listing
-from ui import stage, tensors, text
+from ui import presenter, stage, tensors, text
 from ui.view import View
 
 # In the order of the formula as it is written; the labels read together are the formula.
 PARTS = {"softmax": "softmax (", "score": "Q Kᵀ", "scale": "/ √d_k", "mask": "+ M )", "blend": "V"}
+MOST_LINES = 24  # on a screen for a class; longer programs stand in two columns
 _ICONS = {"right": ":material/check:", "wrong": ":material/close:"}
 
 
@@ -37,18 +39,30 @@ def choose() -> tuple[str, str, bool]:
 
 def program(part: str, version: str, *, blanks: bool) -> None:
     """The functions of one version; each line bears the colour of its part, the chosen one's are lit."""
-    made = "".join(_line(line, parts, part) for line, parts in listing(version, blanks=blanks))
-    named = f'role="group" aria-label="{escape(VERSIONS[version])}"'
-    st.html(f'<pre class="listing" tabindex="0" {named}>{made}</pre>')
+    _listing(listing(version, blanks=blanks), part, VERSIONS[version])
+
+
+def chosen_lines(part: str, version: str) -> None:
+    """The lines of the part alone."""
+    lit = [(line.strip(), parts) for line, parts in listing(version) if part in parts]
+    _listing(lit, part, "The chosen part's lines")
+
+
+def _listing(lines: Sequence[tuple[str, tuple[str, ...]]], part: str, label: str) -> None:
+    made = "".join(_line(line, parts, part) for line, parts in lines)
+    long = " long" if len(lines) > MOST_LINES else ""
+    named = f'role="group" aria-label="{escape(label)}"'
+    st.html(f'<pre class="listing{long}" tabindex="0" {named}>{made}</pre>')
 
 
 def value(view: View, part: str) -> None:
     """What the line of the part makes: its tensor, its shape, what was measured about it."""
     tensor, note = MADE_BY[part]
     st.html(f'<div class="made part-{part}"><code>{tensor}</code> <small>{escape(note)}</small></div>')
-    stage.show(view, [tensors.matrix(view, tensor)], f"The value of {tensor}", max_height=300)
     row, col = view.selection.row, view.selection.col
     st.markdown(text.literal(line_check(part, view.one, view.inputs, row, col)))
+    max_height = presenter.rest(300)
+    stage.show(view, [tensors.matrix(view, tensor)], f"The value of {tensor}", max_height=max_height)
 
 
 def fill_in() -> None:

@@ -21,7 +21,7 @@ def query_key_plane(
         figure.add_scatter(
             x=_f32(points[:, 0]), y=_f32(points[:, 1]), name={"query": "queries", "key": "keys"}[name],
             mode="markers+text" if len(labels) <= MOST_NAMES else "markers", text=labels,
-            textposition=("top center", "bottom center")[i], textfont={"color": ink.series[i]},
+            textposition=("top center", "bottom center")[i],
             marker={"color": ink.series[i], "symbol": SYMBOLS[i], "size": 9},
             hovertemplate="%{text}: (%{x:.2f}, %{y:.2f})<extra>" + name + "</extra>",
         )  # fmt: skip

@@ -8,6 +8,8 @@ from typing import Any
 
 import streamlit as st
 
+from core.real import REAL
+from core.setup import Setup
 from ui import presenter, where
 from ui.teaching import terms_of
 from ui.view import View
@@ -31,6 +33,13 @@ class Page:
     title: str
     part: str  # the part of the formula that it lights
     render: Callable[[View], None]
+    own_inputs: bool = False  # what the page shows comes from the sidebar only where a trained head is chosen
+
+
+def say_whose_inputs(page: Page, setup: Setup) -> None:
+    """For the top of the sidebar, where a reader would move an input and see nothing happen."""
+    if page.own_inputs and setup.example not in REAL:
+        st.caption("These inputs belong to the walk. This page has its own.")
 
 
 def configure(page: Page) -> None:

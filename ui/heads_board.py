@@ -15,7 +15,7 @@ from core.model_faults import FAULTS
 from core.plane import query_key_plane
 from core.real import MODEL, head_names
 from core.tiny_model import Change, ModelSteps, read_sentence, run_model
-from ui import charts, figures_heads, real_controls, stage
+from ui import charts, figures_heads, presenter, real_controls, stage
 from ui.matrix import Matrix, show_matrices
 from ui.text import caption, literal, table
 from ui.view import View
@@ -50,8 +50,8 @@ def maps(view: View, runs: Runs) -> None:
     show_matrices(
         [_map(runs, name, view.setup.real_head) for name in head_names(MODEL)],
         selected, key="matrices", label="The maps of all heads", on_pick=partial(stage.pick_real, MODEL),
-        on_choose=partial(real_controls.choose_head, MODEL), max_height=400,
-        main=view.setup.real_head,
+        on_choose=partial(real_controls.choose_head, MODEL), max_height=presenter.rest(400),
+        main=view.setup.real_head, scale=presenter.scale(),
     )  # fmt: skip
 
 
@@ -85,7 +85,8 @@ def next_words(view: View, runs: Runs) -> None:
                 col_labels=columns, row_axis="word", col_axis="run", colours="share", decimals=3,
             )
         ],
-        {}, key="next_words", label="Probability of the next word", max_height=260,
+        {}, key="next_words", label="Probability of the next word", max_height=presenter.room(260),
+        scale=presenter.scale(),
     )  # fmt: skip
 
 
@@ -198,7 +199,7 @@ def scores(view: View, runs: Runs) -> None:
             ),
         ],
         {"head": names.index(view.setup.real_head)}, key="scores_of_heads", label="What each head does",
-        max_height=360,
+        max_height=360, scale=presenter.scale(),
     )  # fmt: skip
     rivals = [
         f"{task} {heads.rival[task][place(view.setup.real_head)]:.2f}"

@@ -14,8 +14,10 @@ from ui.matrix import MAX_HEIGHT
 
 SCALE = 1.45  # of the matrices
 CHART_TYPE = 18  # pixels
+CHART_HEIGHT = 400  # pixels, at least
 SHARE = 0.7  # of their usual height, for matrices with something under them
 TO_THE_END = 0  # of the screen, for the others; see assets/matrix/board.js
+FEW_ROWS = 8  # matrices of no more rows stand two above two
 LONG_CODE = 3  # lines; longer code has a screen of its own
 SWITCHES = {"present": "Presenter mode", "notes": "Speaker notes"}
 
@@ -62,11 +64,25 @@ def room(max_height: int) -> int:
     return TO_THE_END if max_height >= MAX_HEIGHT else int(SHARE * max_height)
 
 
+def rest(max_height: int) -> int:
+    """The height for matrices that are the last of their screen."""
+    return TO_THE_END if presenting() else max_height
+
+
 def code_place(lines: int) -> AbstractContextManager:
     """Where a page's code stands: for a class, long code goes to the page's second screen."""
     if not presenting():
         return nullcontext()
     return st.container(key="page_code_long" if lines > LONG_CODE else "page_code")
+
+
+def screen(name: str, place: str = "") -> AbstractContextManager:
+    """A container for what follows a page's first look: to a class it is shown on a screen of its own.
+
+    Readers see no difference. Screens stand in the order of the page; what is in none is the first of them.
+    Blocks of one name share a screen; `place` tells them apart.
+    """
+    return st.container(key=f"screen_{name}__{place}" if place else f"screen_{name}")
 
 
 def _asked(key: str) -> bool:

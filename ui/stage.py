@@ -116,7 +116,10 @@ def given(view: View) -> None:
     places = {"q": (0, 0), "k": (0, 1), "v": (0, 2)}
     matrices = [matrix(view, name, place, sources={}, editable=False) for name, place in places.items()]
     selected = {"query": view.selection.row, "key": view.selection.col}
-    show_matrices(matrices, selected, key="given", label="Q, K and V")
+    show_matrices(
+        matrices, selected, key="given", label="Q, K and V",
+        max_height=presenter.rest(MAX_HEIGHT), scale=presenter.scale(),
+    )  # fmt: skip
 
 
 def columns(left: int = 13, right: int = 8) -> list:

@@ -15,10 +15,11 @@ def listen(
 ) -> None:
     """Turn pages by key. `slugs` are all pages, the start page "" as in its address; `page` is the one shown.
 
-    Left and right step when nothing with the focus uses them. In presenter mode Page Up and Page Down step
-    wherever the focus is but in a text box or an open list, 1 to 9 open a page, up and down go between the
-    screens of a page, R reveals, S opens the sidebar, Escape leaves (`on_leave` is called). Links in a page's
-    text that lead to a page in a given state are followed in the same session.
+    Left and right step when nothing with the focus uses them. In presenter mode a page is shown one screen at
+    a time: up and down go between its screens, Page Up and Page Down also on to the pages beside it, wherever
+    the focus is but in a text box or an open list; 1 to 9 open a page, R reveals, S opens the sidebar, Escape
+    leaves (`on_leave` is called). Links in a page's text that lead to a page in a given state are followed in
+    the same session.
     """
     _component(
         key="steps",

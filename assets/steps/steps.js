@@ -1,8 +1,8 @@
 // The keys of a lesson. Arrows step in every mode wherever they have no other work to do; in presenter mode the
-// keys of a clicker, the digits, and a few letters work as well. Links inside the text that open a page in a
-// given state are followed without loading the app anew. Windows of one browser that present the lesson and show
-// its notes stay on the same page. For those who listen, what was asked for is read out when it comes, and the focus
-// is not lost with a button that has done its work.
+// keys of a clicker, the digits, and a few letters work as well, and a page is shown one screen at a time. Links
+// inside the text that open a page in a given state are followed without loading the app anew. Windows of one
+// browser that present the lesson and show its notes stay on the same page. For those who listen, answers are read
+// out when they come, and the focus is not lost with a button that has done its work.
 //
 // Streamlit calls the function at the end for each page and each change of mode.
 
@@ -14,10 +14,24 @@ const OPEN = "[role=combobox][aria-expanded=true], [role=listbox], [role=option]
 const SHOW_SIDEBAR = '[data-testid="stExpandSidebarButton"]'; // there only while the sidebar is closed
 const HIDE_SIDEBAR = '[data-testid="stSidebarCollapseButton"] button';
 const TURNS = { ArrowLeft: "back", ArrowRight: "next" };
-const CLICKER = { ...TURNS, PageUp: "back", PageDown: "next" };
-// The screens of a page, one below another, and what shows that the page has one; see present.css.
-const PARTS = { ask: ".st-key-predict", step: "body", code: ".st-key-pitfalls", lab: ".st-key-labs" };
-const DOWN = { ArrowDown: 1, ArrowUp: -1 };
+const CLICKER = { PageUp: -1, PageDown: 1 };
+const DOWN = { ArrowUp: -1, ArrowDown: 1 };
+
+// The screens of a page: the question, its first look, then what stands in containers named screen_<name> and in
+// these, in the order of the page. Blocks of one name share a screen (screen_<name>__<place>). html[data-part]
+// names the one that is shown.
+const FIRST = "step";
+const LATER = {
+  ask: ".st-key-predict",
+  code: ":is(.st-key-page_code_long, .st-key-page_code, .st-key-addresses, .st-key-pitfalls)",
+  lab: ".st-key-labs",
+};
+const OWN = "st-key-screen_";
+const OWNS = `[class*="${OWN}"]`;
+const NOT_FIRST = `:is(${LATER.ask}, .st-key-trace, .st-key-page_code_long, .st-key-addresses, .st-key-pitfalls,
+  ${LATER.lab}, ${OWNS})`;
+const LEAF = '[data-testid="stElementContainer"]';
+const BRANCH = ':is([data-testid="stLayoutWrapper"], [data-testid="stColumn"], [data-testid="stExpander"])';
 
 // Where answers come, and a place that can take the focus of a part of it that went.
 const TOLD = ":is(.st-key-predict, .st-key-quiz, .st-key-by_hand_blanks):not([aria-live])";
@@ -31,6 +45,8 @@ let shown = null; // the page of the last call
 let together = null; // the page that the other windows have heard of
 let following = null; // the page that another window has sent us to
 let around = []; // the element with the focus and those around it, innermost first
+const curtain = new CSSStyleSheet(); // hides what is not on the screen that is shown
+document.adoptedStyleSheets = [...document.adoptedStyleSheets, curtain];
 
 export default function listen({ data, setTriggerValue }) {
   listening.abort();
@@ -40,8 +56,9 @@ export default function listen({ data, setTriggerValue }) {
   document.addEventListener("click", (event) => follow(event, data), options);
   document.addEventListener("focusin", ({ target }) => (around = ancestors(target)), options);
   attend(mine.signal);
-  if (!data.present) delete document.documentElement.dataset.part;
-  else if (data.page !== shown) showPart("step");
+  if (!data.present) showAll();
+  else if (data.page !== shown || !partShown()) showPart(FIRST);
+  if (data.present) watchParts(mine.signal);
   shown = data.page;
   spellOut(data);
   keepTogether(data, mine.signal);
@@ -69,8 +86,9 @@ function focusOf(event) {
 function present(key, within, data, send) {
   if (within(TYPING) || within(OPEN)) return false;
   if (key.startsWith("Arrow") && within(USES_ARROWS)) return false;
-  if (key in CLICKER) return turn(CLICKER[key]);
-  if (key in DOWN) return movePart(DOWN[key]);
+  if (key in TURNS) return turn(TURNS[key]);
+  if (key in CLICKER) return movePart(CLICKER[key]) || turn(CLICKER[key] > 0 ? "next" : "back") || true;
+  if (key in DOWN) return movePart(DOWN[key]) || true;
   if (key === "r") return reveal();
   if (key === "s") return click(SHOW_SIDEBAR) || click(HIDE_SIDEBAR);
   if (/^[1-9]$/.test(key) && key <= data.pages.length) return open(addressOf(data.pages[key - 1]));
@@ -90,26 +108,59 @@ function click(selector) {
   return found !== undefined;
 }
 
-// Presenter mode shows one screen of a page at a time.
+// --- screens ---
+
+function partShown() {
+  return document.documentElement.dataset.part;
+}
+
+// -> the names of the page's screens, in the order in which they are shown
+function parts() {
+  const later = [...document.querySelectorAll(`.stMainBlockContainer :is(${Object.values(LATER)}, ${OWNS})`)];
+  const names = new Set(later.map(nameOf));
+  return [...(names.delete("ask") ? ["ask"] : []), FIRST, ...names];
+}
+
+function nameOf(node) {
+  const own = [...node.classList].find((name) => name.startsWith(OWN));
+  return own?.slice(OWN.length).split("__")[0] ?? Object.keys(LATER).find((name) => node.matches(LATER[name]));
+}
+
 function movePart(by) {
-  const parts = Object.keys(PARTS).filter(has);
-  const place = parts.indexOf(document.documentElement.dataset.part) + by;
-  if (place in parts) showPart(parts[place]);
-  return true;
+  const names = parts();
+  const place = names.indexOf(partShown()) + by;
+  return place in names && showPart(names[place]);
 }
 
+// Blocks of a screen may stand inside another one's: then they are on their own screen only.
 function showPart(part) {
+  const mine = LATER[part] ?? `:is(.${OWN}${part}, [class*="${OWN}${part}__"])`;
+  const inside = part === FIRST ? `:not(${NOT_FIRST} *)` : `:is(${mine} *):not(${mine} ${OWNS} *)`;
+  const seen = `${LEAF}:is(.st-key-frame *, .st-key-speaker_notes *, ${inside})`;
+  const page = ".stMainBlockContainer";
+  curtain.replaceSync(
+    `${page} ${LEAF}:not(${seen}), ${page} ${BRANCH}:not(:has(${seen})) { display: none !important; }`,
+  );
   document.documentElement.dataset.part = part;
+  document.querySelector(".stMain")?.scrollTo(0, 0);
   return true;
 }
 
-function has(part) {
-  return document.querySelector(PARTS[part]) !== null;
+function showAll() {
+  curtain.replaceSync("");
+  delete document.documentElement.dataset.part;
+}
+
+// What is chosen in the sidebar may take away the screen that is shown.
+function watchParts(signal) {
+  const watch = new MutationObserver(() => parts().includes(partShown()) || showPart(FIRST));
+  watch.observe(document.querySelector(".stMain"), { childList: true, subtree: true });
+  signal.addEventListener("abort", () => watch.disconnect());
 }
 
 // The answer that is on screen; where there is none, the question comes first.
 function reveal() {
-  return click('[class*="st-key-reveal"] button') || (has("ask") && showPart("ask"));
+  return click('[class*="st-key-reveal"] :is(button, input)') || (parts().includes("ask") && showPart("ask"));
 }
 
 // --- addresses ---

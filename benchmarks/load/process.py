@@ -27,6 +27,11 @@ def threads(pid: int) -> int:
     return len(os.listdir(f"/proc/{pid}/task"))
 
 
+def handles(pid: int) -> int:
+    """How many files and sockets are open now."""
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
 def machine() -> str:
     """Cores, processor and versions, in one line; no names of machines or people."""
     packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)

@@ -54,13 +54,21 @@ async def lesson(session: Session, chance: random.Random) -> Reply:
 
 
 async def slide(session: Session, chance: random.Random) -> Reply:
-    """Move the slider of T, on every page and in the floor app, by one to three."""
-    id = session.widgets.find("seq_len") or session.widgets.ids("slider")[0]
+    """Move the slider of T by one to three: it is there on every page, and in the floor app."""
+    id = slider_of_t(session)
     slider = session.widgets.message(id)
     now = session.widgets.value(id)[0]
     steps = [step for step in range(-MOST_STEPS, MOST_STEPS + 1) if step]
     reached = [now + step for step in steps if slider.min <= now + step <= slider.max]
     return await session.set("slider", id, [chance.choice(reached)])
+
+
+def slider_of_t(session: Session) -> str:
+    """The slider of the sequence's length. LookupError where a page has none."""
+    id = session.widgets.labelled("slider", "Sequence length T")
+    if id is None:
+        raise LookupError("no slider of T on this page")
+    return id
 
 
 def pickable(session: Session) -> list[str]:

@@ -6,7 +6,7 @@ import json
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,6 +23,7 @@ from benchmarks.load.messages import Screen, Watched, board, exception
 from benchmarks.load.widgets import Widgets
 
 PATIENCE = 30.0  # seconds; a reply that takes longer is counted as lost
+SILENCE = 1.5  # seconds without a message, after which no more are expected
 MOST_BYTES = 200_000_000
 
 
@@ -43,9 +44,11 @@ class Session:
     session = Session("http://127.0.0.1:8501", "softmax", "row=4"); await session.open()
     """
 
-    def __init__(self, url: str, page: str = "", query: str = "", watched: Watched = board) -> None:
+    def __init__(
+        self, url: str, page: str = "", query: str = "", watched: Watched = board, patience: float = PATIENCE
+    ) -> None:
         """`url` of the server, the page's slug, the address's parameters, what an action is to change."""
-        self.url, self.start, self.watched = url.rstrip("/"), page, watched
+        self.url, self.start, self.watched, self.patience = url.rstrip("/"), page, watched, patience
         self.screen, self.widgets = Screen(), Widgets(query)
         self.seen: dict[str, str] = {}
         self._sent: dict[str, int] = {}  # messages of each board to Python
@@ -76,6 +79,36 @@ class Session:
         """Change one widget."""
         self.widgets.set(id, value)
         return await self._run(kind, self._rerun())
+
+    async def hurry(self, id: str, values: list[Any]) -> Reply:
+        """Change one widget several times, each before the one before is answered.
+
+        Nobody can tell how many runs the server makes of that, so the reply is over when it is silent.
+        """
+        for value in values[:-1]:
+            self.widgets.set(id, value)
+            try:
+                await self._socket_or_fail().send(self._rerun().SerializeToString())
+            except ConnectionClosed as error:
+                return Reply("hurry", None, None, 0, (f"hurry: disconnected, {error}",))
+        self.widgets.set(id, values[-1])
+        reply = await self._run("hurry", self._rerun())
+        if reply.finished is None:
+            return reply
+        return replace(reply, faults=(*reply.faults, *await self._until_silence()))
+
+    async def _until_silence(self) -> list[str]:
+        """Take up what still comes."""
+        faults: list[str] = []
+        try:
+            while True:
+                async with asyncio.timeout(SILENCE):
+                    faults.extend(filter(None, [exception(await self._receive())]))
+        except TimeoutError:
+            self._settle()
+        except ConnectionClosed as error:
+            faults.append(f"hurry: disconnected, {error}")
+        return faults
 
     async def press(self, kind: str, id: str) -> Reply:
         """Press one button."""
@@ -117,7 +150,7 @@ class Session:
             request_id=str(uuid.uuid4()), file_names=[name], session_id=self.screen.session_id
         )
         await self._socket_or_fail().send(BackMsg(file_urls_request=request).SerializeToString())
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(self.patience):
             while True:
                 message = await self._receive()
                 if message.WhichOneof("type") == "file_urls_response":
@@ -142,12 +175,12 @@ class Session:
         began = time.perf_counter() if began is None else began
         reply = _Arriving(self.watched, self.seen)
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(self.patience):
                 await self._socket_or_fail().send(request.SerializeToString())
                 while not reply.is_over:
                     reply.take(await self._receive(reply.count), time.perf_counter() - began)
         except TimeoutError:
-            reply.faults.append(f"{kind}: no end within {PATIENCE:.0f} s")
+            reply.faults.append(f"{kind}: no end within {self.patience:.0f} s")
         except ConnectionClosed as error:
             reply.faults.append(f"{kind}: disconnected, {error}")
         except KeyError as error:

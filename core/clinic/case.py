@@ -7,7 +7,7 @@ import numpy as np
 
 from core.clinic.beliefs import Beliefs
 from core.clinic.fits import fitted_choices
-from core.clinic.precision import ROUNDOFF, roundoff_of
+from core.clinic.precision import ROUNDOFF, explained_by_rounding, is_short, roundoff_of
 from core.clinic.readings import Reading, readings
 from core.clinic.report import Diagnosis, Explanation
 from core.clinic.sampling import MAX_SCORES, part_of
@@ -17,7 +17,10 @@ from core.faults.catalogue import fault_named
 from core.faults.pipeline import State, run
 
 TENSOR_CORE = 2.0**-11  # float32 products of recent GPUs keep 10 bits unless told otherwise (TF32)
-MAX_READINGS = 12
+MAX_READINGS = 32
+FEW_PAIRS = (
+    "Large input: of two faults together only the commonest were tried. Hand in a shorter piece for all."
+)
 OUTPUT_ONLY = "the weights handed in are not the ones that made this output"
 
 
@@ -132,7 +135,10 @@ class Case:
         return self._answer(verdict, message, one, notes=notes, not_tested=not_tested)
 
     def _closeness(self, one: _Found) -> str:
-        return f"The right computation gives your numbers to within {one.right.max_error:.2g}."
+        told = f"The right computation gives your numbers to within {one.right.max_error:.2g}."
+        if self.fine < one.search.roundoff < one.right.roundoff * 16:
+            return f"{told} They are stored finer than that, but half precision in between gives no more."
+        return told
 
     def _weights_note(self, one: _Found, state: State) -> tuple[str, ...]:
         """What weights of another shape are, if they can be recognised."""
@@ -169,13 +175,28 @@ class Case:
         one = min(near, key=lambda f: f.right.roundoff)
         if any(c.roundoff < 0.5 * one.right.roundoff for c in one.examine().candidates if c.faults):
             return None
+        part = one.search.small
+        notes = (*one.reading.notes, *one.right.conventions)
+        if not explained_by_rounding(part.problem, one.right.choices, part.targets):
+            return self._too_rough(one, notes)
         message = (
             f"This is scaled dot-product attention, to {_digits(one.right.roundoff)} digits. The "
             "numbers are stored finer than "
             "that: somewhere inside a coarser format was used (half precision, or TF32 on a GPU). "
             + self._closeness(one)
         )
-        return self._answer("correct", message, one, notes=(*one.reading.notes, *one.right.conventions))
+        return self._answer("correct", message, one, notes=notes)
+
+    def _too_rough(self, one: _Found, notes: Iterable[str]) -> Diagnosis:
+        """As close as half precision gives, but no half precision gives these numbers."""
+        digits = _digits(one.right.roundoff)
+        message = (
+            f"This agrees with scaled dot-product attention to {digits} digits only, and the numbers are "
+            f"stored finer than that. {self._closeness(one)} A short number format inside may do that, or a "
+            "small mistake that is not known here."
+        )
+        why = f"anything smaller than the {digits} digits that agree"
+        return self._answer("undetermined", message, one, notes=notes, not_tested=[why])
 
     # --- faults ---
 
@@ -196,6 +217,8 @@ class Case:
 
     def _two_faults(self, found: Sequence[_Found], levels: Sequence[float]) -> Diagnosis | None:
         """Pairs are looked for once, at the coarsest level, and judged at the finest first."""
+        if any(one.search.large for one in found):
+            self.sample_note = " ".join(filter(None, (self.sample_note, FEW_PAIRS)))
         pairs = [self._pair_candidates(one) for one in found]
         for level in levels:
             for one in found:
@@ -327,7 +350,7 @@ def suggested_roundoffs(fields: Mapping[str, np.ndarray]) -> tuple[float, float]
     reals = {name: array for name, array in fields.items() if array.dtype.kind == "f"}
     each = {name: roundoff_of(array) for name, array in reals.items()}
     fine = each.get("out", each.get("weights", ROUNDOFF["float64"]))
-    return fine, max([fine, *each.values()])
+    return fine, max([fine, *(each[name] for name, array in reals.items() if not is_short(array))])
 
 
 def _only_output(reading: Reading) -> Reading:

@@ -1,6 +1,7 @@
 """From arrays to a verdict."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from core.clinic.case import Case
 from core.clinic.checks import checked
 from core.clinic.errors import InputError
 from core.clinic.loading import load, load_paths
-from core.clinic.names import named
+from core.clinic.names import named, unknown
 from core.clinic.npy import shown, why
 from core.clinic.report import Diagnosis, Explanation
 from core.clinic.search import Progress
@@ -39,7 +40,7 @@ def diagnose(
 ) -> Diagnosis:
     """q, k, v and out (by name, or in a mapping) -> what is wrong with the attention that made out.
 
-    Arrays: q, k, v, out, weights, mask, key_keep, key_padding_mask, bias, or x with wq, wk, wv, wo
+    Arrays: q, k, v, out, weights, mask, key_keep, key_padding_mask, lengths, bias, or x with wq, wk, wv, wo
     (used as x @ w); the usual other names are known too. Layouts: TD (T, d), HTD (h, T, d),
     BTD (B, T, h d), TBD, BHTD (B, h, T, d), BTHD, X and TBX for x.
 
@@ -54,13 +55,20 @@ def diagnose(
         "weights_as": weights_as,
     }  # fmt: skip
     try:
-        fields = named(_arrays({**(arrays or {}), **more_arrays}))
+        given = _arrays({**(arrays or {}), **more_arrays})
+        fields = named(given)
         beliefs = beliefs_from(meta, fields.pop("meta", None), stated)
         fields = checked(fields)
         with np.errstate(all="ignore"):  # a stranger's numbers may overflow: judged by what comes out
-            return Case(fields, beliefs, max_faults, progress).diagnosis()
+            found = Case(fields, beliefs, max_faults, progress).diagnosis()
+        return replace(found, notes=(*found.notes, *_not_used(given)))
     except InputError as error:
         return _bad_input(error)
+
+
+def _not_used(given: Mapping[str, np.ndarray]) -> list[str]:
+    names = [shown(name) for name in unknown(given)]
+    return [f"arrays whose names mean nothing here were not used: {', '.join(names[:5])}"] if names else []
 
 
 def _arrays(given: Mapping[str, object]) -> dict[str, np.ndarray]:

@@ -205,6 +205,20 @@ def _projected_kv_heads(projections: dict[str, np.ndarray], n_heads: int, stated
     return n_kv_heads
 
 
+def _in_heads_order(out: np.ndarray, apart: tuple[int, ...], layout: str) -> np.ndarray:
+    """`out` in the order of `layout`, if its axes fit only in another one or have axes of 1 in front."""
+    expected = apart
+    if layout == "BTHD":
+        expected = (apart[0], apart[2], apart[1], apart[3])
+    other = (expected[0], expected[2], expected[1], expected[3])
+    if out.ndim == 4 and out.shape != expected and out.shape == other:
+        return out.swapaxes(1, 2)
+    rank = {"TD": 2, "HTD": 3}.get(layout)
+    while rank is not None and out.ndim > rank and out.shape[0] == 1:
+        out = out[0]
+    return out
+
+
 def canonical_output(out: np.ndarray, problem: Problem, layout: str) -> tuple[np.ndarray, bool]:
     """The output as (B, h, n_q, d_v), or as (B, n_q, width) and True."""
     array = out.astype(np.float64)
@@ -214,6 +228,7 @@ def canonical_output(out: np.ndarray, problem: Problem, layout: str) -> tuple[np
     )
     joined = (problem.batch, problem.n_q, width)
     flat_layout = layout in ("BTD", "TBD", "X", "TBX") or problem.flat
+    array = _in_heads_order(array, apart, layout)
     if not flat_layout and array.ndim == {"TD": 2, "HTD": 3}.get(layout, 4):
         shaped = to_heads(array, layout)
         if shaped.shape == apart:
@@ -222,7 +237,7 @@ def canonical_output(out: np.ndarray, problem: Problem, layout: str) -> tuple[np
         shaped = to_batch(array, layout if layout in ("TBD", "TBX") else "BTD")
         if shaped.shape == joined:
             return shaped, True
-    if array.ndim == 4 and flat_layout and "wo" not in problem.projections and array.shape == apart:
+    if array.shape == apart and flat_layout and "wo" not in problem.projections:
         return array, False
     raise InputError(
         "shape_mismatch",

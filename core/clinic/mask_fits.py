@@ -31,7 +31,7 @@ def window_choices(problem: Problem, targets: Sequence[Target]) -> Iterator[Choi
         return
     distance = np.arange(problem.n_k) - (np.arange(problem.n_q)[:, None] + problem.n_k - problem.n_q)
     for back in range(problem.n_k - 1):
-        for ahead, instead in {(0, False), (back, False), (back, problem.causal)}:
+        for ahead, instead in ((0, False), (back, problem.causal)):  # one that looks ahead is not causal
             cells = (distance >= -back) & (distance <= ahead)
             told = f"{back} back, {ahead} ahead"
             choice = with_mask("mask.window_not_wanted", told, cells, instead)
@@ -80,7 +80,7 @@ def implied_mask(right: State, out: np.ndarray, shared: tuple[int, ...]) -> np.n
 
 def _first_difference(cells: np.ndarray, meant: np.ndarray) -> str:
     cells, meant = np.broadcast_arrays(cells, meant)
-    where = np.argwhere(cells != meant)
-    entry, head, query, key = (int(i) for i in where[0])
+    entry, head, query, key = (int(i) for i in np.argwhere(cells != meant)[0])
     sees = "sees" if cells[entry, head, query, key] else "does not see"
-    return f"query {query} {sees} key {key}, {len(where)} such cells"
+    count = np.count_nonzero((cells != meant).any(axis=(0, 1)))
+    return f"query {query} {sees} key {key}; pairs that differ: {count}"

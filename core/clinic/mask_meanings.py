@@ -15,10 +15,10 @@ def mask_meanings(
     """What the mask arrays may mean: the fields of Problem they set, and a note."""
     keep = None
     notes: list[str] = []
-    for name in ("key_keep", "key_hide"):
+    fields = _as_pair_mask(fields, problem)
+    for name in ("key_keep", "key_hide", "lengths"):
         if name in fields:
-            keep = _key_mask(name, fields[name], problem)
-            keep = keep if name == "key_keep" else ~keep
+            keep = _kept(name, fields[name], problem)
     if beliefs.has_padding and keep is None and "mask" not in fields:
         notes.append("you say there is padding, but the file has no key mask: padding was not considered")
     base = {"key_keep": keep}
@@ -28,6 +28,42 @@ def mask_meanings(
         ({**base, **meaning}, (*notes, *((note,) if note else ())))
         for meaning, note in pair_mask(fields["mask"], beliefs, problem, keep)
     ]
+
+
+def _as_pair_mask(fields: Mapping[str, np.ndarray], problem: Problem) -> Mapping[str, np.ndarray]:
+    """An attention_mask with a row for each query, as Transformers hands on, is a mask of pairs."""
+    array = fields.get("key_keep")
+    if array is None or "mask" in fields or array.ndim < 2 or array.shape[-2:] != (problem.n_q, problem.n_k):
+        return fields
+    if array.ndim == 2 and problem.n_q == problem.batch:
+        return fields
+    return {**{name: other for name, other in fields.items() if name != "key_keep"}, "mask": array}
+
+
+def _kept(name: str, array: np.ndarray, problem: Problem) -> np.ndarray:
+    """Which keys are real (B, n_k), from any of the three ways to say it."""
+    if name == "lengths":
+        return _by_length(array, problem)
+    keys = _key_mask(name, array, problem)
+    return ~keys if name == "key_hide" and not _is_additive(array) else keys
+
+
+def _by_length(array: np.ndarray, problem: Problem) -> np.ndarray:
+    lengths = array.reshape(-1)
+    if lengths.shape != (problem.batch,) or not np.isin(lengths, np.arange(problem.n_k + 1)).all():
+        raise InputError(
+            "shape_mismatch",
+            f"lengths must hold a whole number from 0 to {problem.n_k} for each of the {problem.batch} batch "
+            f"entries, but its shape is {array.shape}",
+        )
+    return np.arange(problem.n_k) < lengths[:, None]
+
+
+def _is_additive(array: np.ndarray) -> bool:
+    """0 where a key is seen, a very negative number where it is hidden."""
+    return (
+        array.dtype.kind == "f" and bool((array < -1e3).any()) and bool(((array == 0) | (array < -1e3)).all())
+    )
 
 
 def _key_mask(name: str, array: np.ndarray, problem: Problem) -> np.ndarray:
@@ -40,7 +76,7 @@ def _key_mask(name: str, array: np.ndarray, problem: Problem) -> np.ndarray:
         raise InputError(
             "shape_mismatch", f"{name} must have shape (batch, keys) = {shape}, but it is {array.shape}"
         )
-    return _as_boolean(name, array)
+    return array == 0 if _is_additive(array) else _as_boolean(name, array)
 
 
 def _as_boolean(name: str, array: np.ndarray) -> np.ndarray:

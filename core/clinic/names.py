@@ -36,6 +36,7 @@ ALIASES = {
     "mask": ("mask", "attn_mask", "allowed", "bias_mask"),
     "key_keep": ("key_keep", "key_is_real", "attention_mask", "keep", "key_mask"),
     "key_hide": ("key_padding_mask", "padding_mask", "pad_mask", "key_hide", "src_key_padding_mask"),
+    "lengths": ("lengths", "length", "seq_lens", "seq_lengths", "key_lengths", "lens", "valid_lens"),
     "bias": ("bias", "attn_bias", "position_bias", "score_bias"),
     "x": ("x", "input", "inputs", "hidden_states", "embeddings"),
     "wq": ("wq", "w_q", "q_proj", "query_proj", "to_q", "wq_weight"),
@@ -53,7 +54,7 @@ ALIASES = {
 
 FIELD_OF = {alias: name for name, aliases in ALIASES.items() for alias in aliases}
 
-MASK_NAMES = ("mask", "key_keep", "key_hide")
+MASK_NAMES = ("mask", "key_keep", "key_hide", "lengths")
 
 
 def field_of(name: str) -> str | None:
@@ -68,6 +69,11 @@ def field_of(name: str) -> str | None:
         if len(rest) > 1 and (found := FIELD_OF.get(rest) or FIELD_OF.get(rest.removesuffix("_weight"))):
             return found
     return None
+
+
+def unknown(arrays: Mapping[str, np.ndarray]) -> list[str]:
+    """The names that stand for nothing here."""
+    return [name for name in arrays if field_of(name) is None]
 
 
 def named(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

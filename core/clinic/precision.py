@@ -6,14 +6,17 @@ how many bits the numbers use, and what one rounding a step does to this very co
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from core.faults.pipeline import Choice, Jitter, State, run
+from core.faults.pipeline import STAGES, Choice, Jitter, Rounding, State, run
 from core.faults.problem import Problem
 
 #: unit roundoff: the largest relative error of one rounding, 2^-p for p bits of precision
 ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
+SHORT_BITS = 6  # fewer than any format keeps
+CLOSER = 0.5  # the part of the error that may be left where rounding is the explanation
 PROBE = 2.0**-17  # the size of the noise that measures how sensitive a computation is
 
 
@@ -26,6 +29,14 @@ def roundoff_of(array: np.ndarray) -> float:
         if np.array_equal(rounded_to(values, name), values):
             return ROUNDOFF[name]
     return ROUNDOFF["float64"]
+
+
+def is_short(array: np.ndarray) -> bool:
+    """Whether the values are short by themselves, as small whole numbers are: they tell of no format."""
+    if array.dtype == np.float16:
+        return False
+    mantissa = np.frexp(np.where(np.isfinite(array), array, 0.0))[0] * 2.0**SHORT_BITS
+    return bool((mantissa == np.rint(mantissa)).all())
 
 
 def rounded_to(values: np.ndarray, name: str) -> np.ndarray:
@@ -68,6 +79,36 @@ def _difference(prediction: np.ndarray, array: np.ndarray) -> np.ndarray | None:
     if not np.array_equal(np.isfinite(prediction), np.isfinite(array)):
         return None
     return np.where(finite, residual, 0.0)
+
+
+def kept_bits(values: np.ndarray, bits: int, cut_off: bool = False) -> np.ndarray:
+    """`values` with so many bits of mantissa, rounded to nearest or cut off; the exponent stays free."""
+    mantissa, exponent = np.frexp(values)
+    scaled = mantissa * 2.0**bits
+    kept = np.trunc(scaled) if cut_off else np.rint(scaled)
+    return np.where(np.isfinite(values), np.ldexp(kept, exponent - bits), values)
+
+
+#: bfloat16, and float16 or TF32, rounded or cut off; where they are met: inputs, scores, weights, throughout
+SHORT_FORMATS = ((8, False), (11, False), (11, True))
+SHORT_PLACES = (
+    ("project",), ("score",), ("scale",), ("softmax",), ("project", "softmax"),
+    ("project", "score", "scale", "softmax"), STAGES,
+)  # fmt: skip
+
+
+def explained_by_rounding(problem: Problem, choices: Sequence[Choice], targets: Sequence[Target]) -> bool:
+    """Whether a shorter format in some places brings the same computation much closer to the file.
+
+    A coarse agreement alone may also be a small mistake that nothing here knows.
+    """
+    exact = relative_error(run(problem, choices), targets)
+    for bits, cut_off in SHORT_FORMATS:
+        for places in SHORT_PLACES:
+            rounding = Rounding(partial(kept_bits, bits=bits, cut_off=cut_off), places)
+            if relative_error(run(problem, choices, rounding), targets) < CLOSER * exact:
+                return True
+    return False
 
 
 def relative_error(state: State, targets: Sequence[Target]) -> float:

@@ -21,6 +21,7 @@ class Probe:
     name: str
     arrays: dict[str, np.ndarray]
     meta: dict[str, object]
+    large: bool = False  # scores so large that only overflow shows
 
 
 def probe(
@@ -66,7 +67,7 @@ def probe(
         ]
         + (["large scores"] if size > 1 else [])
     )
-    return Probe(name, arrays, meta)
+    return Probe(name, arrays, meta, large=size > 1)
 
 
 def probe_npz(**settings: Any) -> bytes:
@@ -86,7 +87,7 @@ def assert_attention(
     n_heads: int = N_HEADS,
     n_kv_heads: int | None = None,
     square_only: bool = False,
-    dtypes: tuple[str, ...] = ("float64", "float32"),
+    dtypes: tuple[str, ...] = ("float64", "float32", "float16"),
     convert: Callable[[np.ndarray], object] = lambda array: array,
     layout: str = "BHTD",
     **beliefs: Any,
@@ -94,7 +95,8 @@ def assert_attention(
     """Fail with the diagnosis unless function(q, k, v) is scaled dot-product attention.
 
     function(q, k, v), or function(q, k, v, key_keep) with padding=True, takes arrays in `layout`
-    (BHTD or BTHD), key_keep (B, n_k) bool with True = a real token, and returns the output.
+    (BHTD or BTHD), key_keep (B, n_k) bool with True = a real token, and returns the output (or a
+    tuple that starts with it).
     `convert` makes its inputs from NumPy arrays, as torch.from_numpy. It is called with equal and
     (unless square_only) unequal numbers of queries and keys, in each of dtypes, and with scores
     large enough that exp overflows without the maximum subtracted. `beliefs` are more keywords of
@@ -104,9 +106,11 @@ def assert_attention(
         arrays = _laid_out(made.arrays, layout)
         given = {name: convert(array) for name, array in arrays.items()}
         output = function(*given.values())
+        output = output[0] if isinstance(output, tuple) else output
         meta = {**made.meta, "layout": layout}
         answer = diagnose({**arrays, "out": output, "meta": np.array(json.dumps(meta))}, **beliefs)
-        if answer.verdict != "correct":
+        fine = ("correct", "undetermined") if made.large else ("correct",)
+        if answer.verdict not in fine:
             raise AssertionError(f"on {made.name}:\n{answer.as_text()}")
 
 

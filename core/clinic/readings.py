@@ -14,7 +14,11 @@ from core.clinic.errors import InputError
 from core.clinic.layouts import bare_problem, canonical_output
 from core.clinic.mask_meanings import mask_meanings
 from core.clinic.precision import Target
+from core.faults.choices_mask import triangle
 from core.faults.problem import Problem
+
+FLAT = ("BTD", "TBD", "X", "TBX")
+HEAD_COUNTS = (2, 4, 8, 3, 6, 12, 16)  # tried where nobody says how many heads there are
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,14 +35,42 @@ def readings(fields: dict[str, np.ndarray], beliefs: Beliefs) -> list[Reading]:
     """All meanings that fit the shapes, the likeliest first; InputError if none does."""
     found: list[Reading] = []
     first_error: InputError | None = None
-    for layout in _layouts(fields, beliefs):
-        try:
-            found.extend(_readings_of_layout(fields, beliefs, layout))
-        except InputError as error:
-            first_error = first_error or error
+    for believed, note in ((beliefs, ()), *_other_head_counts(fields, beliefs)):
+        for layout in _layouts(fields, believed) if not note else _flat_layouts(fields, believed):
+            try:
+                for reading in _readings_of_layout(fields, believed, layout):
+                    found.append(replace(reading, notes=(*note, *reading.notes)))
+            except InputError as error:
+                first_error = first_error or error
     if not found:
         raise first_error or InputError("shape_mismatch", "the shapes of the arrays fit no known layout")
-    return found
+    return [reading for reading in found if shows_something(reading.problem)] or found
+
+
+def shows_something(problem: Problem) -> bool:
+    """Whether an explicit mask leaves any query a key: one read the wrong way round may hide everything."""
+    if problem.allowed is None:
+        return True
+    pairs = problem.allowed.shape[-2:] == (problem.n_q, problem.n_k)
+    return bool((problem.allowed & triangle(problem) if problem.causal and pairs else problem.allowed).any())
+
+
+def _flat_layouts(fields: Mapping[str, np.ndarray], beliefs: Beliefs) -> tuple[str, ...]:
+    return tuple(layout for layout in _layouts(fields, beliefs) if layout in FLAT)
+
+
+def _other_head_counts(
+    fields: Mapping[str, np.ndarray], beliefs: Beliefs
+) -> list[tuple[Beliefs, tuple[str, ...]]]:
+    """Nobody said how many heads lie side by side: more than one, where the width can be cut so."""
+    if beliefs.n_heads is not None:
+        return []
+    if "q" in fields:
+        widths = {fields["q"].shape[-1]} if fields["q"].ndim == 3 else set()
+    else:
+        widths = set(fields["wq"].shape) if fields["wq"].ndim == 2 else set()
+    counts = [n for n in HEAD_COUNTS if any(width % n == 0 and width > n for width in widths)]
+    return [(replace(beliefs, n_heads=n), (f"{n} heads",)) for n in counts]
 
 
 def _layouts(fields: Mapping[str, np.ndarray], beliefs: Beliefs) -> tuple[str, ...]:
@@ -83,8 +115,25 @@ def _readings_of_layout(fields: Mapping[str, np.ndarray], beliefs: Beliefs, layo
                 base, causal=bool(causal), causal_known=beliefs.causal is not None,
                 top_left=beliefs.causal_alignment == "top_left", **mask_fields,
             )  # fmt: skip
+            problem = without_repetition(problem)
             causal_note = () if beliefs.causal is not None else ("causal" if causal else "not causal",)
             yield from _with_targets(fields, problem, layout, (*mask_notes, *causal_note))
+
+
+def without_repetition(problem: Problem) -> Problem:
+    """A causal problem whose explicit mask is the triangle again, or triangle and padding: said once.
+
+    Otherwise no fault of one of the two could show, because the other hides the same pairs.
+    """
+    if not problem.causal or problem.allowed is None or problem.key_keep is not None:
+        return problem
+    if problem.allowed.shape[-2:] != (problem.n_q, problem.n_k):
+        return problem  # it says the same for every query
+    keep = problem.allowed.any(axis=(1, 2))
+    if not np.array_equal(problem.allowed, triangle(problem) & np.asarray(keep)[:, None, None]):
+        return problem
+    keep = np.broadcast_to(keep, (problem.batch, problem.n_k))
+    return replace(problem, allowed=None, key_keep=None if keep.all() else keep)
 
 
 def either_weights(fields: Mapping[str, np.ndarray], beliefs: Beliefs, layout: str) -> Iterator[Reading]:

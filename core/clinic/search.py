@@ -19,6 +19,7 @@ from core.faults.catalogue import fault_named
 from core.faults.pipeline import STAGES, Choice, State, faulty_choices, run, walk
 from core.faults.problem import Problem
 
+MANY_SCORES = 1 << 16  # on more than these, only pairs of faults that people report are tried
 FAR = 0.3  # a relative error above this is no rounding of any number format
 Progress = Callable[[float, str], None]
 Choices = dict[str, list[Choice]]  # by stage
@@ -122,6 +123,12 @@ class Search:
         return Examination([c for c in candidates if c], invisible, visible)
 
     @property
+    def large(self) -> bool:
+        """Whether even the part that is looked at first is too large to try every pair on it."""
+        problem = self.rough.problem
+        return problem.batch * problem.n_heads * problem.n_q * problem.n_k > MANY_SCORES
+
+    @property
     def near(self) -> float:
         """The relative error above which rounding cannot be the reason."""
         return max(min(FAR, 1e5 * self.roundoff), 1e-3)
@@ -160,13 +167,14 @@ class Search:
     def two_faults(self, visible: Sequence[Choice], progress: Progress) -> list[Candidate]:
         """Try every pair of visible faults roughly, then the near ones exactly."""
         dead = faulty_choices(self.problem)["dead"]
-        common = _by_stage([c for c in visible if not c.rare], dead)
-        reported = _by_stage([c for c in visible if not c.rare and fault_named(str(c.label)).stories], dead)
+        often = [c for c in visible if not c.rare and fault_named(str(c.label)).stories]
+        reported = _by_stage(often, dead)
+        common = reported if self.large else _by_stage([c for c in visible if not c.rare], dead)
         local, mixing = self._separated(common)
         near = self._near_pairs(self.rough, local, 2, None, progress)
         for given in (c for some in mixing.values() for c in some if not c.free):
             near += self._pairs_with(given, common, progress)
-        for given in (c for c in visible if c.rare):
+        for given in (c for c in visible if c.rare and not self.large):
             near += self._pairs_with(given, reported, progress)
         found = [self.assess(pair, near=self.near) for pair in dict.fromkeys(near)]
         right_state = run(self.problem)
@@ -198,7 +206,7 @@ class Search:
         return pairs
 
     def ties(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """The accepted candidates that fit as well as the best: of the fewest faults, the commonest first."""
+        """The accepted candidates that fit as well as the best: of fewest faults, the least assumed first."""
         accepted = [c for c in candidates if c.faults and self.accepts(c)]
         if not accepted:
             return []
@@ -207,7 +215,7 @@ class Search:
         best = min(c.roundoff for c in accepted)
         limit = max(2.0 * best, 0.3 * self.roundoff, 64 * ROUNDOFF["float64"])
         tied = [c for c in accepted if c.roundoff <= limit]
-        return sorted(tied, key=lambda candidate: (-reports(candidate), candidate.roundoff))
+        return sorted(tied, key=lambda c: (len(c.conventions), -reports(c), c.roundoff))
 
 
 def reports(candidate: Candidate) -> int:

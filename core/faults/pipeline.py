@@ -95,15 +95,17 @@ def start(problem: Problem) -> State:
     return State(q=problem.q, k=problem.k, v=problem.v, d_k=problem.d_k, mask_fits=True)
 
 
-def advance(problem: Problem, state: State, choice: Choice, jitter: "Jitter | None" = None) -> State:
+def advance(
+    problem: Problem, state: State, choice: Choice, jitter: "Jitter | Rounding | None" = None
+) -> State:
     """The state after one more stage. Filling a mask rounds nothing, so it gets no jitter."""
     updates = choice.compute(problem, state)
-    if jitter:
+    if jitter and choice.stage in jitter.stages:
         updates = {name: value if name == "masked" else jitter(value) for name, value in updates.items()}
     return State(**{**state.__dict__, **updates})
 
 
-def run(problem: Problem, choices: Iterable[Choice] = (), jitter: "Jitter | None" = None) -> State:
+def run(problem: Problem, choices: Iterable[Choice] = (), jitter: "Jitter | Rounding | None" = None) -> State:
     """Run every stage, right except for `choices` (at most one a stage) -> the final state."""
     chosen = {choice.stage: choice for choice in choices}
     state = start(problem)
@@ -113,11 +115,27 @@ def run(problem: Problem, choices: Iterable[Choice] = (), jitter: "Jitter | None
     return state
 
 
+class Rounding:
+    """Some stages kept in a shorter number format, as half precision or a GPU's TF32 does."""
+
+    def __init__(self, to_format: Callable[[np.ndarray], np.ndarray], stages: Iterable[str]) -> None:
+        """`to_format` rounds an array; every array that these stages make passes through it."""
+        self.to_format = to_format
+        self.stages = frozenset(stages)
+
+    def __call__(self, value: object) -> object:
+        """The value rounded, if it is an array of real numbers."""
+        is_real = isinstance(value, np.ndarray) and value.dtype.kind == "f"
+        return self.to_format(value) if is_real else value
+
+
 class Jitter:
     """Relative noise of one rounding on every array that a stage makes.
 
     The difference to the exact run is what rounding at `size` may do to the output.
     """
+
+    stages = frozenset(STAGES)
 
     def __init__(self, size: float, seed: int = 0) -> None:
         """Noise of relative `size`."""

@@ -34,8 +34,9 @@ TEMPLATES: dict[str, Template] = {
 }
 PAGES = tuple(_MODULES)  # slugs of the pages that items belong to, in the order of the lesson
 POLLS = ("S2", "S3", "S5", "C2", "C5", "W1", "W2", "W7", "M2", "M3", "M4", "H2", "D1")
-PREDICTIONS = {  # the item that a page opens with: one whose answer the page does not show yet
+PREDICTIONS = {  # the item that a page asks: one whose answer the page does not show yet
     "score": "S3", "scale": "C3", "softmax": "W1", "blend": "B2", "mask": "M4", "heads": "H4",
+    "break_it": "D2", "code": "B3", "clinic": "D1",
 }  # fmt: skip
 MAX_SEED = 9999
 

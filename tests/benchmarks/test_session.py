@@ -42,7 +42,7 @@ def test_what_a_reader_does_brings_the_numbers_of_the_core(served: server.Server
         assert np.array_equal(
             drawn(session, "weights"), run(Setup(seq_len=5, mask="causal")).heads.weights[0]
         )
-        assert complete(await session.set("slider", session.widgets.find("seq_len"), [9.0]))
+        assert complete(await session.set("slider", pupil.slider_of_t(session), [9.0]))
         assert complete(await session.turn("softmax"))
         assert np.array_equal(
             drawn(session, "weights"), run(Setup(seq_len=9, mask="causal")).heads.weights[0]

@@ -51,7 +51,7 @@ def started(app: Path, *options: str, core: int | None = None) -> Generator[Serv
     """
     with tempfile.TemporaryDirectory() as home:
         log = Path(home) / "server.log"
-        port = _free_port()
+        port = free_port()
         temporary = Path(home) / "tmp"
         temporary.mkdir()
         process = _start(app.resolve(), port, options, home, log)
@@ -66,7 +66,7 @@ def started(app: Path, *options: str, core: int | None = None) -> Generator[Serv
             raise RuntimeError(f"the server of {app.name} reports a fault:\n{_tail(log)}")
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]

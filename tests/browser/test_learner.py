@@ -2,17 +2,19 @@
 
 import base64
 import re
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from core import quiz
+from core.clinic.samples import SAMPLES
 from core.setup import Setup
 from pages import PAGES
 from tests.browser.conftest import go, settle
 from tests.browser.test_journeys import tab_to
 
-LESSON = [page for page in PAGES if page.slug in ("start", *quiz.PREDICTIONS)]
+LESSON = [page for page in PAGES if page.slug in ("start", *quiz.PREDICTIONS) and page.slug != "clinic"]
 CARD = {  # page -> the name of each blank -> the number that belongs there
     "scale": {"the scaled score": "4"},
     "softmax": {"the power": "54.6", "the row's sum": "63.9", "the weight": "0.854"},
@@ -102,8 +104,18 @@ def test_a_learner_predicts_on_every_page_and_fills_the_trace_card(page, app_url
                 prediction(LESSON[number + 1].slug).question, timeout=30_000
             )
             settle(page)
-    page.get_by_role("link", name="Back: Mask").click()
-    expect(page.locator(".st-key-predict")).to_contain_text(prediction("mask").measured)  # it was kept
+    page.get_by_role("link", name="Back: Break it").click()
+    expect(page.locator(".st-key-predict")).to_contain_text(prediction("break_it").measured)  # it was kept
+
+
+def test_the_clinic_asks_beside_its_answer(page, app_url):
+    received = Received(page)
+    sample = next(iter(SAMPLES))
+    go(page, f"{app_url}/clinic?sample={quote(sample)}")
+    answer, box = page.get_by_text("Download the answer"), page.locator(".st-key-predict")
+    expect(answer).to_be_visible()
+    assert answer.bounding_box()["y"] < box.bounding_box()["y"]
+    predict(page, received, "clinic", right=False)
 
 
 def test_a_prediction_by_keyboard_alone_and_its_twin(page, app_url):

@@ -19,6 +19,20 @@ def present(page: Page, url: str) -> None:
     expect(page.locator("html")).to_have_attribute("data-part", "step")
 
 
+def part(page: Page) -> str | None:
+    """The name of the screen that is shown."""
+    return page.locator("html").get_attribute("data-part")
+
+
+def page_down_to(page: Page, slug: str) -> None:
+    """By Page Down alone, through the screens of this page to the next one."""
+    last = None
+    while (now := part(page)) != last:
+        last = now
+        page.keyboard.press("PageDown")
+    on(page, slug)
+
+
 def on(page: Page, slug: str) -> None:
     """Wait until this page is shown and stands."""
     page.wait_for_url(re.compile(rf"/{slug}\?"))
@@ -56,13 +70,14 @@ def test_the_walk_in_presenter_mode_by_keys_only(new_page, app_url):
     expect_no_scroll(page)
 
     for slug in WALK:
-        page.keyboard.press("PageDown")
-        on(page, slug)
+        page_down_to(page, slug)
         expect_no_scroll(page)
         assert page.locator(".stMainBlockContainer").evaluate(SMALL) == []
 
-    page.keyboard.press("PageUp")
+    page.keyboard.press("ArrowLeft")
     on(page, "mask")
+    page.keyboard.press("PageUp")
+    expect(page.locator("html")).to_have_attribute("data-part", "ask")
     page.keyboard.press("ArrowRight")
     on(page, "heads")
     page.keyboard.press("2")
@@ -115,7 +130,43 @@ def test_step_keys_leave_alone_what_uses_them(page, app_url):
     matrix.press("ArrowRight")
     assert active_cell(matrix)[1] == "fell"
     matrix.press("PageDown")
-    on(page, "softmax")
+    expect(page.locator("html")).to_have_attribute("data-part", "code")
+    page_down_to(page, "softmax")
+
+
+def open_list(page: Page) -> None:
+    """The list of the examples, by keyboard. It opens a moment after the key: until then it is closed."""
+    example = page.get_by_role("combobox", name="Example")
+    example.press("ArrowDown")
+    expect(example).to_have_attribute("aria-expanded", "true")
+    expect(page.get_by_role("option", name="kite")).to_be_visible()
+
+
+def test_an_open_list_keeps_its_keys_and_a_closed_one_steps(page, app_url):
+    go(page, f"{app_url}/scale?present=true")
+    screen = page.locator("html")
+    expect(screen).to_have_attribute("data-part", "step")
+    page.keyboard.press("s")
+    expect(page.get_by_role("combobox", name="Example")).to_be_in_viewport()
+    open_list(page)
+    page.keyboard.press("PageDown")
+    page.keyboard.press("Escape")  # closes the list if it is still open, and is not taken for leaving
+    expect(page.get_by_role("option")).to_have_count(0)
+    expect(page.get_by_role("combobox", name="Example")).to_be_focused()
+    page.keyboard.press("PageDown")  # a clicker is not caught in the field that was used last
+    expect(screen).to_have_attribute("data-part", "code")
+    assert "/scale?" in page.url
+
+
+def test_an_open_list_keeps_its_keys_for_readers_too(page, app_url):
+    go(page, f"{app_url}/scale")
+    open_list(page)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("PageDown")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("option")).to_have_count(0)
+    page.locator("body").press("ArrowRight")
+    page.wait_for_url(re.compile("/softmax$"))
 
 
 def test_arrows_step_for_readers_too_and_once_only(page, app_url):
@@ -143,7 +194,7 @@ def test_notes_in_a_second_window_turn_pages_together(page, app_url):
     notes.wait_for_url(re.compile(r"/score\?notes=true"))
     expect(notes.locator(".st-key-speaker_notes")).to_contain_text("Say:")
 
-    page.keyboard.press("PageDown")
+    page.keyboard.press("ArrowRight")
     notes.wait_for_url(re.compile(r"/scale\?notes=true"))
     expect(page.locator(".st-key-speaker_notes")).to_be_hidden()
 

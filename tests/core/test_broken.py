@@ -5,10 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.attention import attention
 from core.faults.broken import SHOWN, STEPS, broken, hidden_fault, setup_for
 from core.faults.catalogue import fault_named
 from core.faults.checks import Check, six_checks
 from core.faults.false_alarms import false_alarms
+from core.leak import with_other_word
 from core.setup import Setup, allowed, inputs, key_is_real, run
 
 KITE = Setup()
@@ -118,6 +120,20 @@ def test_a_mystery_is_the_same_for_everybody_and_shows():
         )
 
 
+def test_an_output_of_another_width_shows():
+    """The kite's values are one number wide and its keys four: the keys, blended, are seen at once."""
+    assert "blend.k_used_as_v" in {hidden_fault(KITE, seed) for seed in range(1, 200)}
+
+
+def test_how_far_each_row_moves_with_the_last_word():
+    made = broken(KITE, "mask.missing_causal")
+    given = inputs(made.setup)
+    q, k, v = with_other_word(given, made.setup.seed, 6)
+    moved = np.abs(attention(q[0], k[0], v[0]).output - attention(given.q[0], given.k[0], given.v[0]).output)
+    np.testing.assert_allclose(made.moved[0], moved.max(-1))
+    assert (made.moved > 0).all()
+
+
 @pytest.mark.parametrize(
     "setup", [Setup(mask="causal"), Setup(mask="causal+padding"), Setup("random", 12, 64, "window")]
 )
@@ -127,6 +143,16 @@ def test_what_looks_wrong_is_right(setup):
     assert len(alarms) == 5
     assert all(alarm.difference < 1e-13 for alarm in alarms)
     assert alarms[2].difference == 0
+
+
+def test_padded_queries_change_no_real_row_where_there_are_fewer_queries_than_keys():
+    """Three queries beside five keys, the last one padding: only the last query is padding too."""
+    random = np.random.default_rng(4)
+    q, k, v = (random.standard_normal((n, 4)) for n in (3, 5, 5))
+    real = np.array([True, True, True, True, False])
+    alarms = false_alarms(q, k, v, np.ones((3, 5), bool), real)
+    assert alarms[3].title == "Queries at padding are not masked"
+    assert alarms[3].difference == 0
 
 
 def test_a_late_mask_that_leaves_nothing_is_told_as_nan():

@@ -170,6 +170,21 @@ def test_slider_reaches_every_matrix(open_page: Callable) -> None:
     assert shapes == {"scores": (12, 12), "scaled_scores": (12, 12), "weights": (12, 12), "output": (12, 3)}
 
 
+@pytest.mark.parametrize(
+    ("slug", "example", "said"),
+    [
+        ("clinic", "kite", True),
+        ("real_heads", "kite", True),
+        ("real_heads", "model", False),
+        ("score", "kite", False),
+    ],
+)
+def test_the_sidebar_says_whose_inputs_it_holds(
+    open_page: Callable, slug: str, example: str, said: bool
+) -> None:
+    assert ("belong to the walk" in words(open_page(slug, example=example))) == said
+
+
 def test_a_typed_length_moves_the_slider(open_page: Callable) -> None:
     page = open_page("start", seq_len=9)
     assert page.slider(key="seq_len_dragged").value == 9

@@ -59,10 +59,10 @@ def test_prediction_stands_beside_what_was_measured(open_page, slug, right):
     chosen = next(option for option in item.options if (option.key == item.answer) == right)
     commit(app, chosen.key)
     shown = words(app)
-    assert f"{chosen.text} | {item.measured}" in shown
+    verdict = ":green[:material/check:]" if right else ":orange[:material/close:]"
+    assert f"{verdict} {chosen.text} | {item.measured}" in shown
     assert item.reason in shown
     assert right or chosen.meaning in shown
-    assert (":material/check:" in shown, ":material/close:" in shown) == (right, not right)
 
 
 def test_words_that_are_not_on_screen_come_with_their_sentence(open_page):

@@ -121,7 +121,7 @@ def test_notes_stand_above_the_page(open_page):
 def test_a_plan_fills_its_minutes_and_links_every_stop(open_page, minutes):
     text = words(open_page("teach", room="Plans", plan=f"{minutes} minutes"))
     assert plan(minutes).title in text
-    rows = [line for line in plans.table(plan(minutes).stops, TITLES).splitlines() if "](" in line]
+    rows = [line for line in plans.rows(plan(minutes).stops, TITLES) if "](" in line]
     assert len(rows) == len(plan(minutes).stops)
     assert f"| {minutes} | | | *End* |" in text
     for stop in plan(minutes).stops:

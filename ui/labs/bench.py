@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from core.experiments.prose import Table
-from ui import stage, tensors, text
+from ui import presenter, stage, tensors, text
 from ui.matrix import Matrix
 from ui.view import View
 
@@ -51,6 +51,12 @@ def tell(*records: Record) -> None:
         st.caption(text.literal(record.note))
 
 
+def tell_below(*records: Record, place: str = "") -> None:
+    """The same under a picture as wide as the page; `place` tells apart what one run draws several times."""
+    with presenter.screen("read", place):
+        tell(*records)
+
+
 def table(rows: Table) -> None:
     """A table of the core, its header first."""
     with st.container(key="lab_table"):
@@ -68,4 +74,4 @@ def matrix(view: View, name: str, values: np.ndarray, slot: tuple[int, int], **m
 
 def board(view: View, matrices: Sequence[Matrix], label: str, max_height: int = 300) -> None:
     """Matrices of a lab; what is picked in them is picked on the whole page."""
-    stage.show(view, matrices, label, key="lab_board", max_height=max_height)
+    stage.show(view, matrices, label, key="lab_board", max_height=presenter.rest(max_height))

@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.experiments.blending import BlendLab, blend_lab, doubling_lab, hull_lab
 from core.setup import allowed
-from ui import charts, figures
+from ui import charts, figures, presenter
 from ui.labs import bench
 from ui.labs.softmax import soft_and_hard
 from ui.view import View
@@ -33,6 +33,7 @@ def contributions(view: View) -> None:
                 lab.key_tokens, lab.contributions, lab.output, lab.channels, charts.theme()
             )
         )
+    with picture, presenter.screen("winner"):
         charts.show(
             figures.grouped_bars(
                 lab.channels, {"blend": lab.output, "the winner's value alone": lab.hard_output},
@@ -90,7 +91,7 @@ def doubling(view: View) -> None:
         with column:
             series = {"before": before, f"{name} doubled": after}
             charts.show(figures.grouped_bars(labels, series, charts.theme(), y_title=title))
-    bench.tell(lab)
+    bench.tell_below(lab)
 
 
 LABS = {

@@ -7,7 +7,7 @@ from core.experiments.heads_compared import cost_lab, mixing_lab, width_lab
 from core.experiments.splitting import loop_lab, merge_lab, split_lab
 from core.heads import merge_heads
 from core.setup import allowed
-from ui import charts, figures, text
+from ui import charts, figures, presenter, text
 from ui.labs import bench
 from ui.matrix import Matrix
 from ui.view import View
@@ -50,7 +50,7 @@ def split(view: View) -> None:
         for slot, (id, steps) in enumerate((("right", lab.right), ("wrong", lab.wrong)))
     ]  # fmt: skip
     bench.board(view, drawn, "K cut into heads, right and wrong", 340)
-    bench.tell(lab)
+    bench.tell_below(lab)
 
 
 def merge(view: View) -> None:
@@ -66,7 +66,7 @@ def merge(view: View) -> None:
         for slot, (id, title, values, origin) in enumerate(sides)
     ]
     bench.board(view, drawn, "The heads joined, right and wrong")
-    bench.tell(lab)
+    bench.tell_below(lab)
 
 
 def _origins(
@@ -101,7 +101,7 @@ def loop(view: View) -> None:
         )
     )  # fmt: skip
     bench.board(view, drawn, "A loop over heads and one product")
-    bench.tell(lab)
+    bench.tell_below(lab)
 
 
 def width(view: View) -> None:
@@ -118,8 +118,9 @@ def width(view: View) -> None:
         ],
         "One wide head and several narrow ones",
     )
-    st.markdown(text.literal(lab.row_caption(view.selection.row)))
-    bench.tell(lab)
+    with presenter.screen("read"):
+        st.markdown(text.literal(lab.row_caption(view.selection.row)))
+        bench.tell(lab)
 
 
 def cost(view: View) -> None:  # noqa: ARG001 - its sizes are those of a real layer
@@ -169,7 +170,7 @@ def mixing(view: View) -> None:
         for i, (title, values, rows, columns, axes, colours) in enumerate(parts)
     ]  # fmt: skip
     bench.board(view, drawn, "Concatenate, then mix", 460)
-    bench.tell(lab)
+    bench.tell_below(lab)
 
 
 def _one_query(view: View) -> bool:

@@ -10,7 +10,7 @@ from core.experiments.masking import RIGHT, VARIANTS, mask_lab
 from core.experiments.painting import painted_lab, with_flip
 from core.experiments.prefixes import prefix_lab
 from core.setup import allowed
-from ui import charts, controls, figures, text
+from ui import charts, controls, figures, presenter, text
 from ui.labs import bench
 from ui.matrix import Matrix, show_matrices
 from ui.view import View
@@ -48,10 +48,12 @@ def variants(view: View) -> None:
         ],
         "Weights under two masks",
     )
-    for one in shown[1:]:
-        st.markdown(text.literal(one.caption))
-    bench.tell(lab)
-    bench.table(lab.table)
+    with presenter.screen("read"):
+        for one in shown[1:]:
+            st.markdown(text.literal(one.caption))
+        bench.tell(lab)
+    with presenter.screen("numbers"):
+        bench.table(lab.table)
 
 
 def _weights(view: View, weights: np.ndarray, place: tuple[int, int], id: str, title: str) -> Matrix:
@@ -75,7 +77,8 @@ def prefixes(view: View) -> None:
         ],
         "Outputs of one pass, and word by word",
     )
-    picture, words = bench.halves()
+    with presenter.screen("read"):
+        picture, words = bench.halves()
     with picture:
         series = {"with the mask": lab.masked_differences, "without": lab.unmasked_differences}
         charts.show(
@@ -110,9 +113,10 @@ def painting(view: View) -> None:
     show_matrices(
         [mask, _weights(view, lab.weights, (0, 1), "painted_weights", "Weights under it")],
         {"query": view.selection.row, "key": view.selection.col},
-        key="lab_painting", label="Painted mask", on_pick=controls.pick, on_edit=turn, max_height=320,
+        key="lab_painting", label="Painted mask", on_pick=controls.pick, on_edit=turn,
+        max_height=presenter.rest(320), scale=presenter.scale(),
     )  # fmt: skip
-    bench.tell(lab)
+    bench.tell_below(lab)
 
 
 def conventions(view: View) -> None:
@@ -127,8 +131,9 @@ def conventions(view: View) -> None:
         ],
         "The same array, read both ways",
     )
-    bench.tell(lab)
-    bench.table(torch_table())
+    bench.tell_below(lab)
+    with presenter.screen("numbers"):
+        bench.table(torch_table())
 
 
 def fills(view: View) -> None:

@@ -67,7 +67,7 @@ def variance(view: View) -> None:
     """(a) Histograms of raw and scaled scores, and the variance over every d_k."""
     d_k, scale_on = _width_and_switch()
     _side_by_side(_variance_charts(d_k, view.setup.seed, scale_on, charts.theme()))
-    bench.tell(_variance_lab(d_k, view.setup.seed), _variance_curve(view.setup.seed))
+    bench.tell_below(_variance_lab(d_k, view.setup.seed), _variance_curve(view.setup.seed))
 
 
 @_once
@@ -87,7 +87,7 @@ def saturation(view: View) -> None:
     """(b) One row's weights, and how many rows are saturated at every d_k."""
     d_k, scale_on = _width_and_switch()
     _side_by_side(_saturation_charts(d_k, view.setup.seed, scale_on, charts.theme()))
-    bench.tell(_saturation_lab(d_k, seed=view.setup.seed))
+    bench.tell_below(_saturation_lab(d_k, seed=view.setup.seed))
 
 
 @_once
@@ -266,7 +266,7 @@ def _draw_sweep(found: Sweep, key: str) -> None:
         )  # fmt: skip
     with right:
         _losses(found.best, SWEEP_STEPS, f"{key} losses")
-    bench.tell(found)
+    bench.tell_below(found, place=key)
 
 
 def fetching(view: View) -> None:

@@ -62,7 +62,7 @@ def axis(view: View) -> None:
     board = _with_sums(view, lab.by_row, "Over each row", "by row", 0)
     board += _with_sums(view, lab.by_column, "Over each column: wrong", "by column", 2)
     bench.board(view, board, "Softmax over rows and over columns")
-    bench.tell(lab)
+    bench.tell_below(lab)
 
 
 def _with_sums(view: View, weights: np.ndarray, title: str, way: str, slot: int) -> list[Matrix]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from ui import text
+from ui import presenter, text
 from ui.qr import TooLongForQr, qr_svg
 from ui.teach import address
 from ui.view import View
@@ -19,7 +19,7 @@ def show(view: View, titles: Mapping[str, str]) -> None:
         url = _choose(view, titles)
         st.code(url, language=None, wrap_lines=True)
         qr(url)
-    with right:
+    with right, presenter.screen("keys"):
         st.markdown("**Presenter mode.** " + text.part("teach", "Presenter mode"))
         present, notes = (
             address.relative("", address.state(view, **{switch: "true"})) for switch in ("present", "notes")

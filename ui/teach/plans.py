@@ -1,11 +1,11 @@
 """The room with the lesson plans: each stop links to its page in the state that it needs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from core import quiz
-from ui import text
+from ui import presenter, text
 from ui.teach import address
 from ui.teaching import PLANS, Stop, plan
 from ui.view import View
@@ -21,18 +21,27 @@ def show(_: View, titles: Mapping[str, str]) -> None:
     )  # fmt: skip
     chosen = plan(LENGTHS[length])
     st.markdown(f"**{chosen.title}.** {chosen.about}")
-    with st.container(key="plan_table"):
-        st.markdown(table(chosen.stops, titles))
+    lines = rows(chosen.stops, titles)
+    first = (len(lines) + 1) // 2 if presenter.presenting() else len(lines)
+    _table("plan_table", lines[:first])
+    if lines[first:]:
+        with presenter.screen("second_half"):
+            _table("plan_table_rest", lines[first:])
 
 
-def table(stops: tuple[Stop, ...], titles: Mapping[str, str]) -> str:
-    """The stops as Markdown, each with the minute at which it begins."""
-    lines = ["| Minute | Page | Question | What you do |", "| --: | :-- | :-- | :-- |"]
-    begin = 0
+def rows(stops: tuple[Stop, ...], titles: Mapping[str, str]) -> list[str]:
+    """The stops as rows in Markdown, each with the minute at which it begins; the end of the lesson last."""
+    lines, begin = [], 0
     for stop in stops:
         lines.append(f"| {begin} | {_page(stop, titles)} | {_question(stop)} | {stop.what} |")
         begin += stop.minutes
-    return "\n".join([*lines, f"| {begin} | | | *End* |"])
+    return [*lines, f"| {begin} | | | *End* |"]
+
+
+def _table(key: str, lines: Sequence[str]) -> None:
+    header = ["| Minute | Page | Question | What you do |", "| --: | :-- | :-- | :-- |"]
+    with st.container(key=key):
+        st.markdown("\n".join([*header, *lines]))
 
 
 def _page(stop: Stop, titles: Mapping[str, str]) -> str:

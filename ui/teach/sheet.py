@@ -6,7 +6,7 @@ import streamlit as st
 
 from core import quiz
 from core.worksheet import worksheet
-from ui import paper, text
+from ui import paper, presenter, text
 from ui.teach import address
 from ui.view import View
 
@@ -18,4 +18,7 @@ def show(view: View, _: Mapping[str, str]) -> None:
     # Asked for here: the download is made outside of a run, where nobody knows the browser's address.
     link = address.whole("", address.state(view))
     name = f"attention-worksheet-{seed}.html"
-    paper.show(name, "Worksheet", lambda: worksheet(view.setup, seed, link), "worksheet", look=True)
+    paper.show(
+        name, "Worksheet", lambda: worksheet(view.setup, seed, link), "worksheet",
+        look=not presenter.presenting(),
+    )  # fmt: skip

@@ -17,7 +17,7 @@ def test_fault_is_named(label):
 def test_right_code_is_never_accused():
     verdicts, accusations = correct_result(150)
     assert not accusations, accusations[:3]
-    assert verdicts["correct"] > 100
+    assert sum(count for (verdict, _), count in verdicts.items() if verdict == "correct") > 100
 
 
 def test_pairs_are_named():

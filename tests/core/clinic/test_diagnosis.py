@@ -1,6 +1,7 @@
 """What the clinic answers on made-up input: conventions, ties, honesty, number formats, large input."""
 
 import json
+import resource
 
 import numpy as np
 import pytest
@@ -156,6 +157,30 @@ def test_coarser_arithmetic_inside_is_not_a_fault():
     assert "coarser format" in answer.message
 
 
+@pytest.mark.parametrize("places", [("q", "k", "v"), ("weights",), ("scores",)])
+@pytest.mark.parametrize(("bits", "cut"), [(11, np.rint), (11, np.trunc), (12, np.rint)])
+def test_short_formats_in_one_place_are_recognised(places, bits, cut):
+    def kept(name, x):
+        mantissa, exponent = np.frexp(x)
+        return np.ldexp(cut(mantissa * 2**bits) / 2**bits, exponent) if name in places else x
+
+    q, k, v = kept("q", Q), kept("k", K), kept("v", V)
+    weights = kept("weights", soft(kept("scores", q @ k.swapaxes(-1, -2)) / D**0.5))
+    answer = diagnose(q=Q, k=K, v=V, out=(weights @ v).astype(np.float32), **STATED)
+    expected = ("correct",) if bits == 11 else ("correct", "undetermined")
+    assert answer.verdict in expected
+
+
+def test_a_small_mistake_of_no_name_is_not_called_correct():
+    """It is as close as half precision would be, but no half precision gives these numbers."""
+    wave = 1 + 0.002 * np.sin(np.arange(B * H * T * D).reshape(B, H, T, D))
+    for x in (np.float64, np.float32):
+        answer = diagnose(q=Q, k=K, v=V, out=(attend() * wave).astype(x), **STATED)
+        assert answer.verdict == "undetermined", answer.as_text()
+        assert "digits only" in answer.message
+        assert answer.not_tested == ("anything smaller than the 3 digits that agree",)
+
+
 def test_rows_with_nothing_allowed():
     keep = np.arange(T) >= np.array([[2], [0]])
     allowed = TRI & keep[:, None, None, :]
@@ -282,6 +307,10 @@ def test_too_long_is_refused_before_any_score_is_made():
     answer = diagnose(q=long, k=long, v=long, out=long)
     assert answer.labels == [["input.too_large"]]
     assert "50000 queries" in answer.message
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for more in ({"mask": np.ones(50_000, bool)}, {"key_keep": np.ones(50_000, bool)}, {"causal": True}):
+        assert diagnose(q=long, k=long, v=long, out=long, **more).labels == [["input.too_large"]]
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # KiB; a triangle has 2.5 GB
 
 
 def test_faults_that_mix_heads_are_found_in_middle_sized_input():
@@ -339,3 +368,209 @@ def test_both_shapes_are_named():
     message = diagnose(q=Q, k=K[..., :9], v=V, out=V).message
     assert str(Q.shape) in message
     assert str(K[..., :9].shape) in message
+
+
+def test_of_large_input_the_commonest_pairs_are_tried_and_that_is_said():
+    q, k, v = (RANDOM.standard_normal((1, 1, 270, 4)) for _ in range(3))
+    allowed = np.tri(270, dtype=bool)
+    pair = diagnose(q=q, k=k, v=v, out=attend(q, k, v, factor=1.0), layout="BHTD", causal=True)
+    assert pair.labels == [["scale.missing", "mask.missing_causal"]]
+    assert "only the commonest" in pair.sampled
+    unknown = diagnose(q=q, k=k, v=v, out=attend(q, k, v, allowed).cumsum(-2), layout="BHTD", causal=True)
+    assert unknown.verdict == "unexplained"
+    assert "only the commonest" in unknown.sampled
+
+
+# --- what nobody said ----------------------------------------------------------------------------
+
+
+def side_by_side(x):
+    return x.swapaxes(1, 2).reshape(x.shape[0], x.shape[2], -1)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_the_number_of_heads_is_found_if_nobody_said_it(causal):
+    q, k, v = (RANDOM.standard_normal((B, 4, T, D)) for _ in range(3))
+    out = side_by_side(attend(q, k, v, TRI if causal else True))
+    answer = diagnose(q=side_by_side(q), k=side_by_side(k), v=side_by_side(v), out=out)
+    assert (answer.verdict, answer.facts["n_heads"], answer.facts["causal"]) == ("correct", 4, causal)
+    assert "4 heads" in answer.notes
+
+
+def test_grouped_heads_are_found_if_nobody_said_them():
+    q, k, v = (RANDOM.standard_normal((B, h, T, D)) for h in (4, 2, 2))
+    out = attend(q, k.repeat(2, 1), v.repeat(2, 1), factor=1.0)
+    answer = diagnose(**{n: side_by_side(x) for n, x in {"q": q, "k": k, "v": v, "out": out}.items()})
+    assert (answer.labels, answer.facts["n_kv_heads"]) == ([["scale.missing"]], 2)
+
+
+@pytest.mark.parametrize("use", ["x @ w", "x @ w.T"])
+def test_heads_of_projections_are_found_if_nobody_said_them(use):
+    width = 4 * D
+    x, *weights = (RANDOM.standard_normal(shape) for shape in ((B, T, width), *[(width, width)] * 4))
+    flat = [x @ (w if use == "x @ w" else w.T) / width**0.5 for w in weights[:3]]
+    out = side_by_side(attend(*(f.reshape(B, T, 4, D).swapaxes(1, 2) for f in flat)))
+    out = out @ (weights[3] if use == "x @ w" else weights[3].T)
+    named = dict(zip(("wq", "wk", "wv"), (w / width**0.5 for w in weights), strict=False))
+    answer = diagnose(x=x, **named, wo=weights[3], out=out)
+    assert answer.verdict == "correct", answer.as_text()
+    assert answer.notes[:2] == ("4 heads", f"projections used as {use}")
+
+
+def test_an_output_in_another_order_of_axes_is_read():
+    assert verdict(q=Q, k=K, v=V, out=attend().swapaxes(1, 2), **STATED) == "correct"
+    assert verdict(q=Q[0, 0], k=K[0, 0], v=V[0, 0], out=attend()[:1, 0]) == "correct"
+    flat = {name: side_by_side(x) for name, x in (("q", Q), ("k", K), ("v", V))}
+    assert verdict(**flat, out=attend(), n_heads=H) == "correct"
+
+
+def test_whole_numbers_do_not_excuse_a_rough_output():
+    """Small whole numbers fit any format: they do not tell that half precision was used."""
+    q, k, v = (RANDOM.integers(-3, 4, (6, 8)).astype(float) for _ in range(3))
+    out = attend(q, k, v)
+    assert verdict(q=q, k=k, v=v, out=out) == "correct"
+    wave = 1 + 0.02 * np.sin(np.arange(48).reshape(6, 8))
+    assert verdict(q=q, k=k, v=v, out=out * wave) == "unexplained"
+
+
+# --- found from the data -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("with_weights", [False, True])
+def test_another_mask_is_recovered(with_weights):
+    q, k, v = (RANDOM.standard_normal((1, 2, 9, 6)) for _ in range(3))
+    cells = np.tri(9, dtype=bool)
+    cells[2, 7], cells[5, 1] = True, False
+    weights = soft(np.where(cells, q @ k.swapaxes(-1, -2) / 6**0.5, -np.inf))
+    more = {"weights": weights} if with_weights else {}
+    answer = diagnose(q=q, k=k, v=v, out=weights @ v, layout="BHTD", causal=True, **more)
+    assert answer.labels == [["mask.other_cells"]], answer.as_text()
+    assert answer.explanations[0].details == ("query 2 sees key 7; pairs that differ: 2",)
+
+
+def test_a_mask_of_each_entry_is_recovered():
+    q, k, v = (RANDOM.standard_normal((3, 3, 8, 6)) for _ in range(3))
+    cells = (RANDOM.random((3, 1, 8, 8)) > 0.5) | np.eye(8, dtype=bool)
+    answer = diagnose(q=q, k=k, v=v, out=attend(q, k, v, cells), **STATED)
+    assert answer.labels == [["mask.other_cells"]], answer.as_text()
+
+
+def test_a_mask_shared_by_all_entries_is_recovered_from_narrow_values():
+    q, k = (RANDOM.standard_normal((4, 1, 10, 6)) for _ in range(2))
+    v = RANDOM.standard_normal((4, 1, 10, 3))
+    cells = (RANDOM.random((10, 10)) > 0.5) | np.eye(10, dtype=bool)
+    answer = diagnose(q=q, k=k, v=v, out=attend(q, k, v, cells), **STATED)
+    assert answer.labels == [["mask.other_cells"]], answer.as_text()
+
+
+@pytest.mark.parametrize(("back", "ahead"), [(2, 0), (1, 1), (3, 3)])
+def test_the_width_of_a_window_is_found(back, ahead):
+    far = np.arange(T) - np.arange(T)[:, None]
+    out = attend(allowed=(far >= -back) & (far <= ahead))
+    for causal in (False, True):
+        answer = diagnose(q=Q, k=K, v=V, out=out, layout="BHTD", causal=causal)
+        assert answer.labels == [["mask.window_not_wanted"]], answer.as_text()
+        assert answer.explanations[0].details == (f"{back} back, {ahead} ahead",)
+
+
+def test_numbers_are_found():
+    scores = Q @ K.swapaxes(-1, -2) / D**0.5
+    capped = diagnose(q=Q, k=K, v=V, out=soft(30 * np.tanh(scores / 30)) @ V, **STATED)
+    assert (capped.labels, capped.explanations[0].details) == ([["scale.softcapped"]], ("at 30",))
+    e = np.exp(scores)
+    sunk = diagnose(q=Q, k=K, v=V, out=e / (0.25 + e.sum(-1, keepdims=True)) @ V, **STATED)
+    assert (sunk.labels, sunk.explanations[0].details) == ([["softmax.constant_added"]], ("0.25",))
+
+
+def test_dropped_weights_that_are_not_rescaled():
+    weights = soft(Q @ K.swapaxes(-1, -2) / D**0.5)
+    dropped = np.where(RANDOM.random(weights.shape) < 0.8, weights, 0.0)
+    answer = diagnose(q=Q, k=K, v=V, out=dropped @ V, weights=dropped, **STATED)
+    assert answer.labels == [["blend.dropout_active"]]
+    assert "not rescaled" in answer.explanations[0].details[0]
+    late = diagnose(q=Q, k=K, v=V, out=weights * TRI @ V, weights=weights * TRI, **STATED)
+    assert sorted(late.labels) == [["blend.dropout_active"], ["mask.after_softmax"]]
+
+
+def test_zeros_in_the_output_alone_are_no_dropout():
+    answer = diagnose(q=Q, k=K, v=V, out=np.maximum(attend(), 0), **STATED)
+    assert answer.labels == [["blend.output_rectified"]]
+
+
+# --- masks by other names ------------------------------------------------------------------------
+
+KEEP = np.arange(T) < np.array([[4], [6]])
+PAIRS = KEEP[:, None, None] & TRI
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("attention_mask", KEEP.astype(int)),
+        ("attention_mask", np.where(KEEP[:, None, None], 0.0, np.finfo(np.float32).min)),
+        ("key_padding_mask", ~KEEP),
+        ("key_padding_mask", np.where(KEEP, 0.0, -np.inf)),
+        ("lengths", KEEP.sum(1)),
+        ("valid_lens", KEEP.sum(1).astype(float)),
+    ],
+)
+def test_padding_in_every_form(name, array):
+    out = attend(allowed=KEEP[:, None, None])
+    assert verdict(q=Q, k=K, v=V, out=out, **{name: array}, **STATED) == "correct"
+    missing = diagnose(q=Q, k=K, v=V, out=attend(), **{name: array}, **STATED)
+    assert missing.labels[0] == ["mask.missing_padding"]  # before what needs one more assumption
+
+
+@pytest.mark.parametrize("pairs", [PAIRS, np.where(PAIRS, 0.0, np.finfo(np.float32).min)])
+@pytest.mark.parametrize("causal", [None, True])
+def test_an_attention_mask_of_pairs(pairs, causal):
+    """As Transformers hands it on: padding and triangle in one, (B, 1, T, T)."""
+    given = {"q": Q, "k": K, "v": V, "attention_mask": pairs, "layout": "BHTD", "causal": causal}
+    assert verdict(**given, out=attend(allowed=PAIRS)) == "correct"
+    labels = diagnose(**given, out=attend(allowed=TRI)).labels
+    assert ["mask.missing_padding"] in labels or causal is None
+
+
+def test_a_triangle_that_is_said_twice_is_still_tested():
+    given = {"q": Q, "k": K, "v": V, "mask": TRI, "layout": "BHTD", "causal": True}
+    assert verdict(**given, out=attend(allowed=TRI)) == "correct"
+    assert diagnose(**given, out=attend()).labels == [["mask.missing_causal"]]
+
+
+@pytest.mark.parametrize("lengths", [[1, 2, 3], [T + 1, 2], [2.5, 1]])
+def test_lengths_that_fit_no_batch_are_refused(lengths):
+    answer = diagnose(q=Q, k=K, v=V, out=attend(), lengths=np.array(lengths), **STATED)
+    assert answer.labels == [["input.shape_mismatch"]]
+    assert "lengths must hold a whole number" in answer.message
+
+
+def test_arrays_that_are_not_used_are_told():
+    answer = diagnose(q=Q, k=K, v=V, out=attend(), dropout_seed=np.arange(3), **STATED)
+    assert answer.notes[-1] == "arrays whose names mean nothing here were not used: 'dropout_seed'"
+
+
+class Tensor:
+    """As PyTorch's, which NumPy cannot read while it is on a graph or in bfloat16."""
+
+    def __init__(self, array, dtype="torch.bfloat16", readable=False):
+        self.array, self.dtype, self.readable = array, dtype, readable
+
+    def detach(self):
+        return Tensor(self.array, self.dtype)
+
+    def cpu(self):
+        return Tensor(self.array, self.dtype, self.dtype != "torch.bfloat16")
+
+    def float(self):
+        return Tensor(self.array.astype(np.float32), "torch.float32", True)
+
+    def __array__(self, dtype=None, copy=None):
+        if not self.readable:
+            raise TypeError("this tensor cannot be read by NumPy")
+        return self.array
+
+
+@pytest.mark.parametrize("dtype", ["torch.bfloat16", "torch.float64"])
+def test_tensors_are_taken_off_their_graph(dtype):
+    tensors = {n: Tensor(x, dtype) for n, x in {"q": Q, "k": K, "v": V, "out": attend()}.items()}
+    assert verdict(**tensors, **STATED) == "correct"

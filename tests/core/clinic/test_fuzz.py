@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.clinic_fuzz import fuzz
+from benchmarks.clinic_fuzz import fuzz, section
 from core.clinic import diagnose, diagnose_uploads
 from core.clinic.report import EXIT_CODES
 
@@ -39,8 +39,9 @@ def answered(file_name: str, data: bytes) -> None:
 
 
 def test_mutated_files():
-    answers = fuzz(1500, seed=1)
-    assert answers["bad_input"] == 1500
+    seen = fuzz(1500, seed=1)
+    assert seen.answers["bad_input"] == 1500
+    assert "| `input.malformed` |" in section(seen).markdown()
 
 
 @settings(max_examples=300, deadline=None)

@@ -1,0 +1,42 @@
+"""Serve the tutor to others: `python -m deploy.serve`, with all options and variables of `streamlit run`.
+
+It differs from `streamlit run app.py` in two things. The settings below, which an option or a variable
+of the environment still overrides; and small answers leave at once. Streamlit's listening socket never
+has TCP_NODELAY set, so the second of two small messages waits until the browser has acknowledged the
+first: 40 ms on each move of a slider that is dragged (measured in docs/measured/nginx.md).
+"""
+
+import os
+import socket
+import sys
+from pathlib import Path
+
+from streamlit.web import cli
+from streamlit.web.server.starlette import starlette_server
+
+APP = Path(__file__).parents[1] / "app.py"
+SETTINGS = {
+    "STREAMLIT_SERVER_HEADLESS": "true",
+    "STREAMLIT_SERVER_ADDRESS": "127.0.0.1",
+    "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none",  # the code of a served copy does not change
+    "OPENBLAS_NUM_THREADS": "1",  # more cores are used by more processes
+}
+_bind = starlette_server._bind_socket  # a name of Streamlit's own: its version is pinned, a test holds this
+
+
+def bind_without_delay(address: str, port: int, backlog: int) -> socket.socket:
+    """Streamlit's listening socket with TCP_NODELAY, which every connection inherits."""
+    listener = _bind(address, port, backlog)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
+
+
+def main() -> None:
+    """Run the app until the process is told to stop."""
+    os.environ.update({name: os.environ.get(name, value) for name, value in SETTINGS.items()})
+    vars(starlette_server)["_bind_socket"] = bind_without_delay
+    cli.main(["run", str(APP), *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""The soak's own judgement, and one short soak of the tutor."""
+
+import asyncio
+import random
+
+import pytest
+
+from benchmarks import soak
+from benchmarks.load import wander
+from benchmarks.load.session import Reply, Session
+from tests.browser import server
+
+CLEAN = soak.Left(threads=5, handles=20, files=0, mb=200.0)
+
+
+def soaked(**seen) -> soak.Soaked:
+    """Ten minutes in which nothing went wrong, but for what is given."""
+    seconds = [10.0 * i for i in range(1, 61)]
+    defaults = {"seconds": seconds, "mb": [200.0 + i % 3 for i in range(60)], "before": CLEAN, "after": CLEAN}
+    return soak.Soaked(10.0, **defaults | seen)
+
+
+def test_a_good_run_is_well_and_tells_its_numbers() -> None:
+    good = soaked(replies=[Reply("page", 0.1, 0.2, 5)] * 3)
+    assert all(good.verdicts().values())
+    assert "| page | 3 |" in soak.page(good, 20)
+
+
+@pytest.mark.parametrize(
+    ("what", "seen"),
+    [
+        ("memory", {"mb": [200.0 + 0.5 * i for i in range(60)]}),
+        ("exception", {"replies": [Reply("page", None, None, 0, ("ValueError: no",))]}),
+        ("log", {"log": ["Traceback (most recent call last):"]}),
+        ("thread", {"after": soak.Left(6, 20, 0, 200.0)}),
+        ("socket", {"after": soak.Left(5, 21, 0, 200.0)}),
+        ("temporary", {"after": soak.Left(5, 20, 1, 200.0)}),
+    ],
+)
+def test_each_fault_is_found_and_no_other(what: str, seen: dict) -> None:
+    bad = soaked(**seen)
+    assert [name for name, well in bad.verdicts().items() if not well] == [
+        name for name in bad.verdicts() if what in name
+    ]
+    assert soak.page(bad, 20).count("**NO**") == 1
+
+
+def test_the_warm_up_does_not_count() -> None:
+    assert soaked(mb=[100.0 + 5 * min(i, 19) for i in range(60)]).verdicts()["memory flat after the warm-up"]
+
+
+def test_the_greeting_is_no_fault() -> None:
+    greeting = (
+        "2026-01-01 Uvicorn server started on x\n\n  You can now view your Streamlit app in your browser.\n"
+    )
+    assert soak.unexpected(greeting + "  URL: http://127.0.0.1:1\n") == []
+    assert soak.unexpected(greeting + "Error: no\n") == ["Error: no"]
+
+
+def test_readers_who_do_anything_meet_no_exception() -> None:
+    async def visit(url: str, seed: int) -> list[Reply]:
+        chance = random.Random(seed)
+        session = Session(url, query=wander.JUNK[seed])
+        replies = [await session.open()]
+        replies += [await wander.wander(session, chance) for _ in range(8)]
+        await session.close()
+        return replies
+
+    async def visits(url: str) -> list[list[Reply]]:
+        return await asyncio.gather(*(visit(url, seed) for seed in range(len(wander.JUNK))))
+
+    with server.started(server.ROOT / "app.py") as served:
+        replies = [reply for replies in asyncio.run(visits(served.url)) for reply in replies]
+        assert [fault for reply in replies for fault in reply.faults] == []
+        assert soak.unexpected(served.log.read_text()) == []
+    assert len(replies) == 9 * len(wander.JUNK)
