@@ -75,12 +75,12 @@ def view_for(view: View, label: str) -> View:
     if setup.n_heads != view.setup.n_heads:
         st.caption(f"Shown with {setup.n_heads} heads: with one head this fault cannot be made.")
     made = view.but(mask=setup.mask, n_heads=setup.n_heads)
-    return replace(made, selection=replace(view.selection, head=_head(view)))
+    return replace(made, selection=replace(view.selection, head=_head(view, made.setup.n_heads)))
 
 
-def _head(view: View) -> int | None:
-    """Which head of its layer a head of the tiny model is: L1H2 is the third."""
-    if view.setup.example != MODEL or view.setup.n_heads > 1:
+def _head(view: View, n_heads: int) -> int | None:
+    """Among `n_heads` heads of its layer, which one a head of the tiny model is: L1H2 is the third."""
+    if view.setup.example != MODEL or view.setup.n_heads == n_heads:
         return view.selection.head
     return int(view.setup.real_head.rpartition("H")[2])
 

@@ -3,6 +3,7 @@
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import plotly.graph_objects as go
 
@@ -59,6 +60,7 @@ def empty_figure(theme: str, x_title: str, y_title: str) -> go.Figure:
     )
 
 
+@cache  # Plotly checks each entry, 0.7 of the 1.5 ms of an empty figure; a figure takes a copy of its own
 def template(theme: str) -> go.layout.Template:
     """What all charts share."""
     if theme not in INKS:

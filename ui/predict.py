@@ -40,7 +40,7 @@ def show(view: View, slug: str) -> None:
 def _for_class(view: View, item: Item, body, buttons) -> None:  # noqa: ANN001
     """The question for raised hands: nobody commits here, and the teacher reveals the answer."""
     shown = st.session_state.get(REVEALED) == mark(item)
-    with buttons, st.container(key="reveal", width="content"):
+    with buttons, st.container(key="reveal_answer", width="content"):
         st.button("Hide" if shown else "Reveal", on_click=_turn, args=(item,))
     with body:
         st.markdown(text.literal(question(view, item)))

@@ -14,7 +14,7 @@ from ui.matrix import MAX_HEIGHT
 
 SCALE = 1.45  # of the matrices
 CHART_TYPE = 18  # pixels
-CHART_HEIGHT = 400  # pixels, at least
+CHART_HEIGHT = 350  # pixels, at least
 SHARE = 0.7  # of their usual height, for matrices with something under them
 TO_THE_END = 0  # of the screen, for the others; see assets/matrix/board.js
 FEW_ROWS = 8  # matrices of no more rows stand two above two
@@ -83,6 +83,11 @@ def screen(name: str, place: str = "") -> AbstractContextManager:
     Blocks of one name share a screen; `place` tells them apart.
     """
     return st.container(key=f"screen_{name}__{place}" if place else f"screen_{name}")
+
+
+def beside(rows: int) -> AbstractContextManager:
+    """Where words with a table of so many rows stand: with few, for a class too, beside the matrices."""
+    return screen("sum") if presenting() and rows > FEW_ROWS else nullcontext()
 
 
 def _asked(key: str) -> bool:

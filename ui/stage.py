@@ -141,7 +141,7 @@ def arithmetic(view: View, cell: Callable[..., Arithmetic], col: int | None = No
 
 def written(worked: Arithmetic) -> None:
     """Question, table of terms (one a line, as on paper), the sum."""
-    with st.container(key="written", gap="small"):
+    with presenter.beside(len(worked.columns)), st.container(key="written", gap="small"):
         st.markdown(f"**{text.literal(worked.question)}**")
         if worked.rows:
             header = ["term", *(label for label, _ in worked.rows)]
@@ -196,6 +196,11 @@ def leak(view: View, leaks: Mapping[str, LeakTest]) -> None:
 
 def compare_heads(view: View) -> None:
     """The weight of the selected pair in every head, in words."""
+    with presenter.beside(len(view.inputs.key_tokens)):
+        _compare_heads(view)
+
+
+def _compare_heads(view: View) -> None:
     row, col = view.selection.row, view.selection.col
     query, key = view.inputs.query_tokens[row], view.inputs.key_tokens[col]
     st.markdown(f"**{text.literal(f'{query} → {key}')}** in each head")

@@ -177,7 +177,10 @@ def pattern_in_output(problem: Problem, right: State, out: np.ndarray) -> tuple[
     heads_out = heads_output(problem, out)
     if heads_out is None or not np.isfinite(heads_out).all() or not np.isfinite(right.output).all():
         return None
-    inverse = np.linalg.pinv(right.v)
+    try:
+        inverse = np.linalg.pinv(right.v)
+    except np.linalg.LinAlgError:  # numbers too wild to solve for
+        return None
     estimate = right.weights + (heads_out - right.weights @ right.v) @ inverse
     tried = [flipped(estimate, right, heads_out, 1 / (1 - rate)) for rate in RATES]
     kept, factor, error = min(tried, key=lambda found: found[2])
@@ -207,9 +210,12 @@ def heads_output(problem: Problem, out: np.ndarray) -> np.ndarray | None:
     """The output of each head (B, h, n_q, d_v), from one that was joined and projected."""
     if "wo" in problem.projections:
         wo = problem.projections["wo"]
-        if np.linalg.matrix_rank(wo) < wo.shape[0]:
+        try:
+            if np.linalg.matrix_rank(wo) < wo.shape[0]:
+                return None
+            out = (out - problem.projections.get("bo", 0.0)) @ np.linalg.pinv(wo)
+        except np.linalg.LinAlgError:
             return None
-        out = (out - problem.projections.get("bo", 0.0)) @ np.linalg.pinv(wo)
     if not problem.merged:
         return out
     batch, seq_len, width = out.shape

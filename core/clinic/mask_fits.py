@@ -10,6 +10,7 @@ from core.faults.pipeline import RIGHT, Choice, State, run
 from core.faults.problem import Problem
 
 MAX_KEYS = 128  # for more keys than this no mask is looked for
+TINY = 1e-300
 NEAR = 0.05  # the relative error at which a window is worth a closer look
 
 
@@ -61,7 +62,7 @@ def implied_mask(right: State, out: np.ndarray, shared: tuple[int, ...]) -> np.n
     is 0 or 1: so sum over j of a_j e_j (v_j - out) = 0. That is linear in a, and heads (and entries)
     that share a mask have one a: the null vector of all their equations together.
     """
-    if not np.isfinite(out).all() or not np.isfinite(right.scaled).all():
+    if not all(np.isfinite(array).all() for array in (out, right.scaled, right.v)):
         return None
     exps = np.exp(right.scaled - right.scaled.max(axis=-1, keepdims=True))
     from_out = right.v[..., None, :, :] - out[..., :, None, :]  # (B, h, n_q, n_k, d_v)
@@ -71,8 +72,12 @@ def implied_mask(right: State, out: np.ndarray, shared: tuple[int, ...]) -> np.n
     if together * heads * d_v < n_k - 1:
         return None
     rows = equations.reshape(n_q, batch // together, -1, n_k, d_v)
+    rows = rows / (np.abs(rows).max(axis=(-3, -2, -1), keepdims=True) + TINY)  # huge ones must not overflow
     normal = (rows @ rows.swapaxes(-1, -2)).sum(axis=2)  # (n_q, B or 1, n_k, n_k)
-    null = np.linalg.eigh(normal)[1][..., 0]
+    try:
+        null = np.linalg.eigh(normal)[1][..., 0]
+    except np.linalg.LinAlgError:  # numbers too wild to solve for: no mask is found
+        return None
     null = null * np.sign(null.sum(axis=-1, keepdims=True))
     cells = null > 0.5 * null.max(axis=-1, keepdims=True)
     return np.broadcast_to(cells.swapaxes(0, 1)[:, None], (batch, 1, n_q, n_k))

@@ -76,7 +76,8 @@ def _difference(prediction: np.ndarray, array: np.ndarray) -> np.ndarray | None:
     finite = np.isfinite(residual)
     if finite.all():
         return residual
-    if not np.array_equal(np.isfinite(prediction), np.isfinite(array)):
+    both = np.isfinite(prediction)
+    if not np.array_equal(both, np.isfinite(array)) or not finite[both].all():
         return None
     return np.where(finite, residual, 0.0)
 
@@ -130,7 +131,12 @@ def largest_error(state: State, targets: Sequence[Target]) -> float:
 
 def _rms(values: np.ndarray) -> float:
     flat = values.ravel()
-    return float(np.sqrt(flat @ flat / max(flat.size, 1)))
+    squares = float(flat @ flat)
+    if squares == 0 or not 1e-200 < squares < 1e300:  # squares that under- or overflow
+        largest = float(np.abs(flat).max(initial=0.0))
+        flat = flat / largest if largest else flat
+        return largest * float(np.sqrt(flat @ flat / max(flat.size, 1)))
+    return float(np.sqrt(squares / max(flat.size, 1)))
 
 
 def size(array: np.ndarray) -> float:
@@ -172,12 +178,13 @@ def _implied(prediction: np.ndarray, noisy: Sequence[np.ndarray], array: np.ndar
         return np.inf
     noises = [_difference(each, prediction) for each in noisy]
     # a draw that tipped a value over into inf tells nothing: the value's own size is left to judge by
-    squares = [noise**2 for noise in noises if noise is not None] or [np.zeros_like(residual)]
-    shown = np.where(np.isfinite(prediction), prediction, 0.0)
-    floor = 0.02 * PROBE * size(array) + 1e-150
+    unit = max(float(np.abs(array[np.isfinite(array)]).max(initial=0.0)), size(prediction)) or 1.0
+    squares = [(noise / unit) ** 2 for noise in noises if noise is not None] or [np.zeros_like(residual)]
+    shown = np.where(np.isfinite(prediction), prediction, 0.0) / unit
+    floor = 0.02 * PROBE * size(array) / unit + 1e-150
     row = np.mean(squares, axis=(0, -1))[..., None]
     sigma = np.sqrt(row + (PROBE * shown) ** 2 / 3 + floor**2)
-    ratio = residual / sigma
+    ratio = residual / unit / sigma
     return PROBE * max(_rms(ratio), float(np.abs(ratio).max(initial=0.0)) / 6)
 
 

@@ -206,12 +206,10 @@ class Search:
         return pairs
 
     def ties(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """The accepted candidates that fit as well as the best: of fewest faults, the least assumed first."""
+        """The accepted candidates that fit as well as the best: least assumed first, then the commonest."""
         accepted = [c for c in candidates if c.faults and self.accepts(c)]
         if not accepted:
             return []
-        fewest = min(len(c.faults) for c in accepted)
-        accepted = [c for c in accepted if len(c.faults) == fewest]
         best = min(c.roundoff for c in accepted)
         limit = max(2.0 * best, 0.3 * self.roundoff, 64 * ROUNDOFF["float64"])
         tied = [c for c in accepted if c.roundoff <= limit]

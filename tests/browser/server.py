@@ -19,6 +19,7 @@ START_SECONDS = 60
 FAULTS = (
     "Uncaught app execution",
     "is not a valid config option",
+    "Error parsing config toml",
     "was created with a default value",  # and has one from elsewhere: .streamlit/config.toml allows it
 )
 

@@ -90,3 +90,9 @@ def test_what_looks_wrong_is_measured(open_page: Callable) -> None:
 def test_an_invisible_fault_is_told(open_page: Callable) -> None:
     page = open_page("break_it", example="needle", seq_len=8, broken="mask.missing_causal")
     assert "changes no number" in words(page)
+
+
+def test_a_head_of_the_model_without_its_mask_is_shown_alone(open_page: Callable) -> None:
+    """The page adds a causal mask and no heads: the fourth head of its layer is the only one drawn."""
+    page = open_page("break_it", example="model", real_head="L0H3", mask="none", broken="softmax.axis_query")
+    assert "right_weights" in drawn(page)

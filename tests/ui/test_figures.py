@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import pytest
 
 from ui import figures
-from ui.chart_style import INKS, faint, plain, template
+from ui.chart_style import INKS, empty_figure, faint, plain, template
 
 RNG = np.random.default_rng(0)
 RAW, SCALED = 8 * RNG.normal(size=500), RNG.normal(size=500)
@@ -247,3 +247,11 @@ def test_the_template_is_slim():
 def test_colours_and_texts():
     assert faint("#0072B2", 0.25) == "rgba(0,114,178,0.25)"
     assert plain('<a href="x">') == '&lt;a href="x"&gt;'
+
+
+def test_a_change_of_one_chart_does_not_reach_the_others() -> None:
+    changed = empty_figure("light", "x", "y")
+    changed.layout.template.layout.font.size = 99
+    changed.layout.template.layout.colorway = ["#000000"]
+    assert empty_figure("light", "x", "y").layout.template.layout.font.size == 13
+    assert template("light").layout.colorway == INKS["light"].series

@@ -52,7 +52,7 @@ def tell(*records: Record) -> None:
 
 
 def tell_below(*records: Record, place: str = "") -> None:
-    """The same under a picture as wide as the page; `place` tells apart what one run draws several times."""
+    """The same, for a class on the next screen; `place` tells apart what one run draws several times."""
     with presenter.screen("read", place):
         tell(*records)
 
@@ -72,6 +72,8 @@ def matrix(view: View, name: str, values: np.ndarray, slot: tuple[int, int], **m
     return tensors.matrix(view, name, slot, None, **others | more)
 
 
-def board(view: View, matrices: Sequence[Matrix], label: str, max_height: int = 300) -> None:
+def board(
+    view: View, matrices: Sequence[Matrix], label: str, max_height: int = 300, key: str = "lab_board"
+) -> None:
     """Matrices of a lab; what is picked in them is picked on the whole page."""
-    stage.show(view, matrices, label, key="lab_board", max_height=presenter.rest(max_height))
+    stage.show(view, matrices, label, key=key, max_height=presenter.rest(max_height))

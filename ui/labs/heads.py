@@ -42,14 +42,18 @@ def split(view: View) -> None:
         )
         for slot, (id, title, values, origin, labels) in enumerate(sides)
     ]  # fmt: skip
-    drawn += [
+    weights = [
         bench.matrix(
             view, "weights", steps.weights[view.head], (0, 2 + slot), id=f"{id}_weights",
             title=f"Weights, {id}",
         )
         for slot, (id, steps) in enumerate((("right", lab.right), ("wrong", lab.wrong)))
     ]  # fmt: skip
-    bench.board(view, drawn, "K cut into heads, right and wrong", 340)
+    beside = not presenter.presenting() or seq_len <= presenter.FEW_ROWS
+    bench.board(view, drawn + weights * beside, "K cut into heads, right and wrong", 340)
+    if not beside:
+        with presenter.screen("weights"):
+            bench.board(view, weights, "The weights, right and wrong", key="lab_weights")
     bench.tell_below(lab)
 
 
@@ -137,7 +141,8 @@ def cost(view: View) -> None:  # noqa: ARG001 - its sizes are those of a real la
         "softmax entries": np.array([one.softmax_entries / first.softmax_entries for one in lab.costs]),
     }
     bench.table(lab.table)
-    picture, words = bench.halves()
+    with presenter.screen("picture"):
+        picture, words = bench.halves()
     with picture:
         labels = [f"{one.n_heads} heads" if one.n_heads > 1 else "1 head" for one in lab.costs]
         charts.show(
@@ -169,7 +174,11 @@ def mixing(view: View) -> None:
         )
         for i, (title, values, rows, columns, axes, colours) in enumerate(parts)
     ]  # fmt: skip
-    bench.board(view, drawn, "Concatenate, then mix", 460)
+    first = 2 if presenter.presenting() else len(drawn)
+    bench.board(view, drawn[:first], "Concatenate, then mix", 460)
+    if drawn[first:]:
+        with presenter.screen("output"):
+            bench.board(view, drawn[first:], "The mixed output", key="lab_output")
     bench.tell_below(lab)
 
 

@@ -19,7 +19,7 @@ from core.experiments.training import (
 )
 from core.experiments.variance import variance_curve, variance_lab
 from core.setup import D_KS, HEADS
-from ui import charts, figures
+from ui import charts, figures, presenter
 from ui.labs import bench, runs
 from ui.view import View
 
@@ -176,7 +176,8 @@ def divisors(view: View) -> None:
     row = view.selection.row
     lab = divisor_lab(d_k, n_heads, view.setup.seed, view.one.scores[row], view.setup.d_k)
     bench.table(lab.table)
-    picture, words = bench.halves()
+    with presenter.screen("example"):
+        picture, words = bench.halves()
     with picture:
         charts.show(
             figures.heat_strip(
@@ -219,7 +220,7 @@ def _train(name: str, start, settings: Training) -> None:  # noqa: ANN001
         with picture:
             _losses(lab, settings.n_steps, f"{key} losses")
         with words:
-            bench.tell(lab)
+            bench.tell_below(lab, place=key)
 
     runs.show(
         runs.Experiment(
@@ -300,7 +301,7 @@ def _draw_fetching(lab: FetchingLab, key: str) -> None:
             f"{key} learned",
         )  # fmt: skip
     with words:
-        bench.tell(lab)
+        bench.tell_below(lab, place=key)
 
 
 LABS = {

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core import quiz
 from core.quiz import Bar, Item
-from ui import text
+from ui import presenter, text
 from ui.poll_store import PollStore, Question
 
 
@@ -26,8 +26,9 @@ def earlier(store: PollStore, asked: Question, item: Item) -> None:
     if asked.round < 2:
         return
     before = Question(asked.code, asked.item, asked.seed, asked.round - 1)
-    st.markdown("The vote before:")
-    st.html(_drawn(quiz.bars(item, store.counts(before)), asked.revealed))
+    with presenter.screen("vote_before"):
+        st.markdown("The vote before:")
+        st.html(_drawn(quiz.bars(item, store.counts(before)), asked.revealed))
 
 
 def _drawn(bars: tuple[Bar, ...], revealed: bool) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from core import quiz
-from ui import text
+from ui import presenter, text
 from ui.poll import poll_store
 from ui.poll_store import PollRefused, PollStore, Question
 from ui.poll_tables import PollAway
@@ -85,8 +85,9 @@ def _way_in(asked: Question) -> None:
         st.header(asked.code, anchor=False)
     qr(url)
     st.code(url, language=None, wrap_lines=True)
-    text.caption("teach", "Private")
-    st.button("Close the class and forget its votes", on_click=_close)
+    with presenter.screen("close"):
+        text.caption("teach", "Private")
+        st.button("Close the class and forget its votes", on_click=_close)
 
 
 def _close() -> None:

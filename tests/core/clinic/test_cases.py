@@ -35,6 +35,7 @@ def test_what_must_be_offered_together():
         labels = diagnose_files([HERE / "cases" / f"{name}.npz"]).labels
         assert ["scale.by_d_k"] in labels
         assert ["scale.twice"] in labels
+        assert labels[0] == ["scale.twice"]  # the one of which there is a public report
 
 
 @pytest.mark.parametrize(

@@ -370,6 +370,27 @@ def test_both_shapes_are_named():
     assert str(K[..., :9].shape) in message
 
 
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("blend.v_wrong_entry", "scale.missing"),
+        ("heads.weights_averaged", "mask.missing_causal"),
+        ("score.k_wrong_entry", "scale.missing"),
+        ("score.k_wrong_head", "blend.residual_added"),
+        ("score.k_out_of_order", "mask.missing_causal"),
+        ("heads.order_reversed", "softmax.axis_batch"),
+    ],
+    ids="+".join,
+)
+def test_pairs_that_mix_heads_or_entries_are_found_in_middle_sized_input(pair):
+    q, k, v = (RANDOM.standard_normal((2, 4, 33, 10)) for _ in range(3))
+    problem = problem_of(q, k, v, causal=True)
+    choices = [next(c for cs in FAULTY.values() for c in cs if c.label == label) for label in pair]
+    out = run(problem, choices).output
+    answer = diagnose(q=q, k=k, v=v, out=out, layout="BHTD", causal=True)
+    assert set(pair) in [set(labels) for labels in answer.labels], answer.as_text()
+
+
 def test_of_large_input_the_commonest_pairs_are_tried_and_that_is_said():
     q, k, v = (RANDOM.standard_normal((1, 1, 270, 4)) for _ in range(3))
     allowed = np.tri(270, dtype=bool)
@@ -574,3 +595,44 @@ class Tensor:
 def test_tensors_are_taken_off_their_graph(dtype):
     tensors = {n: Tensor(x, dtype) for n, x in {"q": Q, "k": K, "v": V, "out": attend()}.items()}
     assert verdict(**tensors, **STATED) == "correct"
+
+
+def test_rows_of_different_lengths_are_told():
+    ragged = np.array([np.ones(2), np.ones(3)], dtype=object)
+    answer = diagnose(q=ragged, k=K, v=V, out=V)
+    assert answer.labels == [["input.wrong_dtype"]]
+    assert "'q' is not an array of numbers (rows of different lengths?)" in answer.message
+
+
+# --- wild numbers ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("huge", [1e200, 1e300])
+def test_a_huge_output_is_not_called_right(huge):
+    """Its square overflows: nothing may be measured by it."""
+    out = attend()
+    out[0, 0, 0, 0] = huge
+    assert verdict(q=Q, k=K, v=V, out=out, **STATED) == "unexplained"
+    assert verdict(q=Q, k=K, v=V, out=-huge * attend(), **STATED) in ("fault", "unexplained")
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1e160, 1e300])
+def test_right_and_wrong_are_told_apart_at_any_size_of_the_values(size):
+    v = V * size
+    assert verdict(q=Q, k=K, v=v, out=attend(v=v), **STATED) == "correct"
+    assert diagnose(q=Q, k=K, v=v, out=attend(v=v, factor=1.0), **STATED).labels == [["scale.missing"]]
+
+
+def test_wild_numbers_raise_nothing():
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+
+        def wild(*shape, random=random):
+            x = random.standard_normal(shape) * 10.0 ** random.choice([0, 30, 150, 300, -150, -300])
+            x.flat[random.integers(x.size)] = 10.0 ** random.choice([0, 307, -308])
+            return x
+
+        arrays = {"q": wild(2, 2, 4, 3), "k": wild(2, 2, 5, 3), "v": wild(2, 2, 5, 4)}
+        answer = diagnose(arrays, out=wild(2, 2, 4, 4), layout="BHTD", causal=True, max_faults=1)
+        assert answer.verdict in ("unexplained", "fault"), answer.as_text()
+        json.loads(answer.as_json())
