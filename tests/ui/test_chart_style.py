@@ -1,4 +1,6 @@
-"""The charts' colours: text, lines and areas can be told from the page, and from one another without colour."""
+"""The charts' colours: all can be told from the page, and areas from one another without colour."""
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,8 +11,8 @@ from ui.chart_style import INKS, marker
 
 def luminance(colour: str) -> float:
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
 
 
 def contrast(a: str, b: str) -> float:
@@ -38,7 +40,7 @@ def test_a_stack_tells_its_parts_by_more_than_colour(theme):
     bars = [trace for trace in chart.figure.data if trace.type == "bar"]
     looks = {(bar.marker.color, bar.marker.pattern.shape) for bar in bars}
     assert len(looks) == len(bars) == 7
-    assert all(a.marker.pattern.shape != b.marker.pattern.shape for a, b in zip(bars, bars[1:], strict=False))
+    assert all(a.marker.pattern.shape != b.marker.pattern.shape for a, b in pairwise(bars))
 
 
 @pytest.mark.parametrize("theme", INKS)
