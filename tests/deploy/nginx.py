@@ -113,15 +113,15 @@ class Site:
 
 
 @contextmanager
-def serve(base_path: str = "") -> Generator[Site]:
-    """A running site of two processes for the length of a block."""
+def serve(base_path: str = "", n_processes: int = 2) -> Generator[Site]:
+    """A running site for the length of a block; of the two processes that nginx knows, `n_processes` run."""
     with ExitStack() as running:
         folder = Path(running.enter_context(tempfile.TemporaryDirectory()))
         site = Site(folder, (free_port(), free_port()), base_path)
-        for port in site.ports:
+        for port in site.ports[:n_processes]:
             site.start_process(port)
         running.callback(lambda: [_stop(process) for process in site.processes.values()])
-        for port in site.ports:
+        for port in site.processes:
             site.wait_for_process(port)
         nginx = site.start_nginx()
         running.callback(_stop, nginx)

@@ -131,6 +131,17 @@ def test_health_of_a_process_that_is_not_there(monkeypatch):
         health.main()
 
 
+def test_no_other_company_is_asked_for_the_server_s_address():
+    assert serve.SETTINGS["STREAMLIT_LOGGER_HIDE_WELCOME_MESSAGE"] == "true"
+
+
+@pytest.mark.parametrize("file", ["deploy/README.md", "SECURITY.md"])
+def test_every_file_that_is_pointed_at_exists(file):
+    targets = re.findall(r"\]\(([^)#]+)\)", (ROOT / file).read_text(encoding="utf-8"))
+    assert targets
+    assert not [target for target in targets if not ((ROOT / file).parent / target).exists()]
+
+
 # systemd
 
 
