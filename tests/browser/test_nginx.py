@@ -176,6 +176,9 @@ def test_a_killed_process_loses_only_its_own_sessions_and_they_come_back(site, b
     assert all(before)
 
     site.kill_process(int(given[0]))
+    status, _, _ = ask(f"{site.url}/score?text=private", Cookie=f"tutor_process={given[0]}")
+    assert status == 200
+    assert "private" not in (site.folder / "error.log").read_text()
     pages[0].wait_for_function(f"() => !document.querySelector('{CONNECTED}')")
     pages[0].wait_for_selector(CONNECTED, timeout=30_000)
     for page, text in zip(pages, before, strict=True):

@@ -28,7 +28,6 @@ pid {folder}/nginx.pid;
 error_log {folder}/error.log warn;
 events {{ worker_connections 512; }}
 http {{
-    include /etc/nginx/mime.types;
     client_body_temp_path {folder}/body;
     proxy_temp_path {folder}/proxy;
     fastcgi_temp_path {folder}/fastcgi;
@@ -142,8 +141,8 @@ def program() -> str:
     found = _find()
     if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
         print("No nginx found, trying: apt-get install nginx", flush=True)
-        # RUNLEVEL=1: Debian's own service of that name is installed but not started.
-        quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
+        # Debian's own service of that name is installed, not started: without systemd, and with it.
+        quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1", "SYSTEMD_OFFLINE": "1"}
         for command in (["update"], ["install", "--yes", "--no-install-recommends", "nginx"]):
             subprocess.run(["apt-get", *command], check=False, env=quiet)
         found = _find()
