@@ -31,8 +31,9 @@ PATHS = ["/", *(f"/{page.slug}" for page in PAGES[1:])]
 
 def open_all(page: Page) -> None:
     """Everything that can be folded out of the page itself."""
-    for summary in page.locator("[data-testid=stMain] details:not([open]) > summary").all():
-        summary.click()
+    page.evaluate(
+        "document.querySelectorAll('.stMain details:not([open]) > summary').forEach((one) => one.click())"
+    )
     settle(page)
 
 
