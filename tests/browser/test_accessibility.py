@@ -1,4 +1,4 @@
-"""Every page for everybody: axe-core, contrast, text alone, keyboard, zoom, forced colours, no motion."""
+"""The lesson for everybody: axe-core, contrast, text alone, keyboard, zoom, forced colours, no motion."""
 
 from collections.abc import Callable, Iterator
 from importlib.resources import files
@@ -11,7 +11,6 @@ from playwright.sync_api import Page, expect
 
 from core import quiz
 from core.setup import Setup, inputs, run
-from pages import PAGES
 from tests.browser.conftest import go, settle
 from tests.browser.test_journeys import tab_to
 from tests.browser.test_matrix import RECORD, contrast, grid, hex_rgb
@@ -26,7 +25,6 @@ STREAMLIT = {
     # read out is the button inside it; the zone is passed over, or announced as a region of that name.
     "presentation-role-conflict": 'data-testid="stFileUploaderDropzone"',
 }
-PATHS = ["/", *(f"/{page.slug}" for page in PAGES[1:])]
 
 
 def open_all(page: Page) -> None:
@@ -50,23 +48,18 @@ def answer(page: Page) -> None:
     expect(page.get_by_text("You answered:")).to_be_visible()
 
 
-def look_up_words(page: Page) -> None:
-    page.get_by_role("button", name="Words").click()
-    expect(page.locator("[data-testid=stPopoverBody]")).to_be_visible()
-
-
 # name -> address and what is done there first
 SCREENS: dict[str, tuple[str, Callable[[Page], None]]] = {
-    path.removeprefix("/") or "start": (path, open_all) for path in PATHS
-} | {
+    "start": ("/", open_all),
+    "softmax": ("/softmax", open_all),
+    "mask": ("/mask", open_all),
+    "heads": ("/heads", open_all),
+    "code": ("/code", open_all),
+    "check": ("/check", open_all),
+    "teach": ("/teach", open_all),
     "a prediction": ("/score", predict),
     "a quiz item": ("/check", answer),
-    "words": ("/softmax", look_up_words),
-    "a mask painted": ("/mask?mask_lab=Paint+a+mask&n_heads=2&head=all", settle),
-    "a chart": ("/scale?scale_lab=Variance", settle),
-    "a wrong reshape": ("/heads?heads_lab=Wrong+reshape&heads_part=Shapes", settle),
     "a verdict": ("/clinic?sample=The+scale+is+missing", settle),
-    "edits": ("/blend?edits=q.0.4.0%3D5", settle),
 }
 
 
@@ -115,7 +108,7 @@ def visit(page: Page, app_url: str, name: str) -> Iterator[str]:
     page.wait_for_timeout(300)  # the boards take their new width
     yield from (f"{name}, at 200 %: lost: {text}" for text in page.evaluate("lostTexts()"))
     page.set_viewport_size({"width": 1366, "height": 768})
-    if address in PATHS:
+    if prepare is open_all:
         go(page, f"{app_url}{address}?present=1")
         yield from (f"{name}, presenter: {fault}" for fault in examine(page))
 
@@ -307,16 +300,6 @@ def test_the_softmax_lesson_is_done_by_its_text_and_the_keyboard_alone(page, app
     assert item.reason in reader.news()
     page.wait_for_function(KEPT)  # the button went, its place did not
     tab_to(page, box.get_by_role("button", name="Another like it"))
-
-    tab_to(page, page.locator("summary", has_text="What goes wrong here"))  # what is folded away
-    page.keyboard.press("Enter")
-    reader.hears("softmax", lambda: " ".join(reader.one("DisclosureTriangle", "What goes wrong")["words"]))
-
-    (chart,) = reader.of("figure")  # the lab: its slider, and its chart in words
-    tab_to(page, page.get_by_role("slider", name="Scores times"))
-    page.keyboard.press("Home")
-    reader.hears("scores times 0: The 0.143, kite 0.143", lambda: reader.of("figure")[0]["name"])
-    assert reader.of("figure")[0]["name"] != chart["name"]
 
     tab_to(page, page.get_by_role("link", name="Next: Blend"))
     page.keyboard.press("Enter")
