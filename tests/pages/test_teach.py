@@ -151,7 +151,7 @@ def press(app, label):
 def open_class(open_page, **parameters):
     teacher = open_page("teach", room="Poll", **parameters)
     press(teacher, "Open a class")
-    return teacher, teacher.header[0].value
+    return teacher, teacher.subheader[0].value
 
 
 def test_a_class_votes_changes_its_mind_and_sees_the_answer_last(open_page):

@@ -95,7 +95,7 @@ def _way_in(asked: Question) -> None:
     url = address.to_vote(asked.code)
     with st.container(key="class_code", gap="small"):
         st.markdown("Class code")
-        st.header(asked.code, anchor=False)
+        st.subheader(asked.code, anchor=False)
     qr(url)
     st.code(url, language=None, wrap_lines=True)
     with presenter.screen("close"):
