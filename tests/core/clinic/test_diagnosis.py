@@ -682,3 +682,8 @@ def test_a_mask_of_each_batch_entry():
     allowed = RANDOM.random((B, T, T)) > 0.4
     allowed |= np.eye(T, dtype=bool)
     assert verdict(q=Q, k=K, v=V, out=attend(allowed=allowed[:, None]), mask=allowed, **STATED) == "correct"
+
+
+def test_a_mask_with_one_entry_a_key_is_padding():
+    answer = diagnose(q=Q, k=K, v=V, out=attend(), mask=KEEP, mask_true="keep", **STATED)
+    assert ["mask.missing_padding"] in answer.labels
