@@ -493,6 +493,22 @@ def test_a_mask_is_read_off_the_weights_where_the_output_cannot_tell():
     assert diagnose(**given, weights=weights).labels == [["mask.other_cells"]]
 
 
+@pytest.mark.parametrize("with_projection", [False, True])
+def test_a_mask_is_recovered_from_joined_heads(with_projection):
+    q, k, v = (RANDOM.standard_normal((2, 3, 8, 6)) for _ in range(3))
+    cells = (RANDOM.random((8, 8)) > 0.5) | np.eye(8, dtype=bool)
+    out = side_by_side(attend(q, k, v, cells))
+    given = {name: side_by_side(x) for name, x in (("q", q), ("k", k), ("v", v))}
+    if with_projection:
+        wo = RANDOM.standard_normal((18, 18))
+        joined = np.concatenate(list(given.values()), axis=-1)
+        eye = np.eye(54)
+        given = {"x": joined, "wq": eye[:, :18], "wk": eye[:, 18:36], "wv": eye[:, 36:], "wo": wo}
+        out = out @ wo
+    answer = diagnose(**given, out=out, n_heads=3, causal=False)
+    assert answer.labels == [["mask.other_cells"]], answer.as_text()
+
+
 def test_a_mask_is_recovered_from_half_precision():
     q, k, v = (RANDOM.standard_normal((2, 4, 9, 6)).astype(np.float16) for _ in range(3))
     cells = (RANDOM.random((9, 9)) > 0.4) | np.eye(9, dtype=bool)
