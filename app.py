@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages import PAGES
-from ui import controls, frame, presenter
+from ui import controls, frame, keep, presenter
 from ui.teach import notes
 from ui.view import View
 
@@ -30,11 +30,10 @@ def main() -> None:
         with header:
             frame.style()
             frame.header(PAGES, index, links)
-    if held is None:
+    choices = held
+    if choices is None:
         with sidebar:
             choices = controls.draw()
-    else:
-        choices = held
     with body:
         # Called here, not by current.run(): the browser's Back button keeps only those URL parameters
         # whose widgets were made by the entry script, and pages have widgets of their own.
@@ -49,6 +48,7 @@ def main() -> None:
             frame.header(PAGES, index, links)
         if presenter.with_notes():
             notes.show(slug)
+        keep.watch()  # after the page, which may have something to keep
     if held is not None:
         with sidebar:
             if controls.draw() != held:  # the address itself was changed, by hand or by Back

@@ -3,7 +3,6 @@
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-import streamlit as st
 
 from core import quiz
 from core.worksheet import worksheet
@@ -18,16 +17,8 @@ from ui.teach import address, plans
 from ui.teach.address import LOCAL
 from ui.teaching import PLANS, notes, plan
 
+pytestmark = pytest.mark.usefixtures("own_store")
 TITLES = {page.slug: page.title for page in PAGES}
-
-
-@pytest.fixture(autouse=True)
-def own_store(tmp_path, monkeypatch):
-    """A poll of this test's own."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    st.cache_resource.clear()
-    yield
-    st.cache_resource.clear()
 
 
 def html(app):
