@@ -415,7 +415,7 @@ def test_the_number_of_heads_is_found_if_nobody_said_it(causal):
     out = side_by_side(attend(q, k, v, TRI if causal else True))
     answer = diagnose(q=side_by_side(q), k=side_by_side(k), v=side_by_side(v), out=out)
     assert (answer.verdict, answer.facts["n_heads"], answer.facts["causal"]) == ("correct", 4, causal)
-    assert "4 heads" in answer.notes
+    assert answer.notes[0] == "4 heads (you did not say how many)"
 
 
 def test_grouped_heads_are_found_if_nobody_said_them():
@@ -435,7 +435,7 @@ def test_heads_of_projections_are_found_if_nobody_said_them(use):
     named = dict(zip(("wq", "wk", "wv"), (w / width**0.5 for w in weights), strict=False))
     answer = diagnose(x=x, **named, wo=weights[3], out=out)
     assert answer.verdict == "correct", answer.as_text()
-    assert answer.notes[:2] == ("4 heads", f"projections used as {use}")
+    assert answer.notes[1] == f"projections used as {use}"
 
 
 def test_an_output_in_another_order_of_axes_is_read():
@@ -682,3 +682,8 @@ def test_a_mask_of_each_batch_entry():
     allowed = RANDOM.random((B, T, T)) > 0.4
     allowed |= np.eye(T, dtype=bool)
     assert verdict(q=Q, k=K, v=V, out=attend(allowed=allowed[:, None]), mask=allowed, **STATED) == "correct"
+
+
+def test_a_mask_with_one_entry_a_key_is_padding():
+    answer = diagnose(q=Q, k=K, v=V, out=attend(), mask=KEEP, mask_true="keep", **STATED)
+    assert ["mask.missing_padding"] in answer.labels
