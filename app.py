@@ -13,13 +13,13 @@ def main() -> None:
     # A session's first run asks the widgets. Later ones know what they hold and draw the page first,
     # so that the matrices reach the browser ahead of everything else (stage.paint_first).
     held = controls.held()
-    if held is None:
-        frame.configure()
     links = {page.slug: frame.link(page, default=page is PAGES[0]) for page in PAGES}
     current = st.navigation(list(links.values()), position="top")
     # The default page answers at "/", and there Streamlit leaves its url_path empty.
     index = next((i for i, page in enumerate(PAGES) if page.slug == current.url_path), 0)
     slug = PAGES[index].slug
+    if held is None:
+        frame.configure(PAGES[index])
     with st.sidebar:
         presenter.draw(slug)
     # Empty until it is known what to say, yet always there: an input that moves loses its hold on the URL.
@@ -42,7 +42,7 @@ def main() -> None:
         frame.say_whose_inputs(PAGES[index], choices[0])
     with header:
         if held is not None:
-            frame.configure()
+            frame.configure(PAGES[index])
         if not turned:
             frame.style()
             frame.header(PAGES, index, links)

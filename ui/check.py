@@ -51,7 +51,8 @@ class Attempt:
 
 def show(titles: Mapping[str, str]) -> None:
     """The question, the comment on the last answer, or the result. titles: page slug -> its title."""
-    head, body = st.container(horizontal=True, vertical_alignment="bottom"), st.container(border=True)
+    head = st.container(horizontal=True, vertical_alignment="bottom")
+    body = st.container(border=True, key="quiz")
     with head:
         seed = st.number_input(
             "Set of questions", 0, quiz.MAX_SEED, 0, key=SET, bind="query-params", width=160

@@ -415,7 +415,7 @@ def test_the_number_of_heads_is_found_if_nobody_said_it(causal):
     out = side_by_side(attend(q, k, v, TRI if causal else True))
     answer = diagnose(q=side_by_side(q), k=side_by_side(k), v=side_by_side(v), out=out)
     assert (answer.verdict, answer.facts["n_heads"], answer.facts["causal"]) == ("correct", 4, causal)
-    assert "4 heads" in answer.notes
+    assert answer.notes[0] == "4 heads (you did not say how many)"
 
 
 def test_grouped_heads_are_found_if_nobody_said_them():
@@ -435,7 +435,7 @@ def test_heads_of_projections_are_found_if_nobody_said_them(use):
     named = dict(zip(("wq", "wk", "wv"), (w / width**0.5 for w in weights), strict=False))
     answer = diagnose(x=x, **named, wo=weights[3], out=out)
     assert answer.verdict == "correct", answer.as_text()
-    assert answer.notes[:2] == ("4 heads", f"projections used as {use}")
+    assert answer.notes[1] == f"projections used as {use}"
 
 
 def test_an_output_in_another_order_of_axes_is_read():
@@ -491,6 +491,22 @@ def test_a_mask_is_read_off_the_weights_where_the_output_cannot_tell():
     given = {"q": q, "k": k, "v": v, "out": weights @ v, "causal": False}
     assert diagnose(**given).verdict == "unexplained"
     assert diagnose(**given, weights=weights).labels == [["mask.other_cells"]]
+
+
+@pytest.mark.parametrize("with_projection", [False, True])
+def test_a_mask_is_recovered_from_joined_heads(with_projection):
+    q, k, v = (RANDOM.standard_normal((2, 3, 8, 6)) for _ in range(3))
+    cells = (RANDOM.random((8, 8)) > 0.5) | np.eye(8, dtype=bool)
+    out = side_by_side(attend(q, k, v, cells))
+    given = {name: side_by_side(x) for name, x in (("q", q), ("k", k), ("v", v))}
+    if with_projection:
+        wo = RANDOM.standard_normal((18, 18))
+        joined = np.concatenate(list(given.values()), axis=-1)
+        eye = np.eye(54)
+        given = {"x": joined, "wq": eye[:, :18], "wk": eye[:, 18:36], "wv": eye[:, 36:], "wo": wo}
+        out = out @ wo
+    answer = diagnose(**given, out=out, n_heads=3, causal=False)
+    assert answer.labels == [["mask.other_cells"]], answer.as_text()
 
 
 def test_a_mask_is_recovered_from_half_precision():
@@ -666,3 +682,8 @@ def test_a_mask_of_each_batch_entry():
     allowed = RANDOM.random((B, T, T)) > 0.4
     allowed |= np.eye(T, dtype=bool)
     assert verdict(q=Q, k=K, v=V, out=attend(allowed=allowed[:, None]), mask=allowed, **STATED) == "correct"
+
+
+def test_a_mask_with_one_entry_a_key_is_padding():
+    answer = diagnose(q=Q, k=K, v=V, out=attend(), mask=KEEP, mask_true="keep", **STATED)
+    assert ["mask.missing_padding"] in answer.labels
