@@ -22,10 +22,10 @@ from tests.browser import server
 
 FLOOR = Path(__file__).parents[1] / "floor_app.py"
 TUTOR = server.ROOT / "app.py"
-CLASS = 50  # sessions of the target; more show how much room is left
-LEVELS = (1, 10, 30, CLASS, 3 * CLASS)
+CLASS = 50  # sessions of the target; with --sessions 150 the room that is left shows
+LEVELS = (1, 10, 30, CLASS)
 TARGET = 300  # ms, of 95 actions in 100, with a class
-OPENING = 8.0  # seconds within which all sessions open their first page
+OPENING = 8.0  # a second: so many visits begin; a first run costs several times what a later one does
 SETTLING = 3.0  # seconds after the last session has gone
 HOW = f"""\
 Each session acts every {pupil.PAUSE:.0f} s (± {pupil.JITTER:.0f} s). Of 10 actions 4 move the slider of T,
@@ -97,13 +97,14 @@ async def load(
     """`n_sessions` readers of one app for `seconds`."""
     before = process.memory(served.pid)
     sessions = [Session(served.url, watched=watched) for _ in range(n_sessions)]
-    opened = await asyncio.gather(*(_open(one, OPENING * i / n_sessions) for i, one in enumerate(sessions)))
+    opened = await asyncio.gather(*(_open(one, i / OPENING) for i, one in enumerate(sessions)))
     replies: list[Reply] = []
     began, cpu, own = time.perf_counter(), process.cpu_seconds(served.pid), time.process_time()
     await asyncio.gather(
         *(
             pupil.read(one, do, seconds, random.Random(seed), replies.append)
             for seed, one in enumerate(sessions)
+            if opened[seed].finished is not None
         )
     )
     took = time.perf_counter() - began
@@ -144,7 +145,7 @@ def page(measured: Sequence[Measured], alone: bool) -> str:
             _memory(tutor),
             *([_ratio(most, floor[most.sessions])] if most.sessions in floor else []),
             f"By kind of action, {most.sessions} sessions, to the end of the run. `open` is the first run of "
-            f"a visit; all visits began within {OPENING:.0f} s.",
+            f"a visit; {OPENING:.0f} visits began in a second.",
             table(("action", "number", "median, ms", "p95, ms", "kB received, median"), by_kind(most)),
         ]
     )

@@ -42,7 +42,7 @@ class Measured:
 
 
 COLUMNS = (
-    "app", "sessions", "actions",
+    "app", "sessions", "seconds", "actions",
     "to the matrices: median, ms", "p95, ms", "to the end: median, ms", "p95, ms",
     "errors", "server's core", "MB before, with all, after",
 )  # fmt: skip
@@ -51,7 +51,7 @@ COLUMNS = (
 def row(one: Measured) -> list[str]:
     """The cells of one line, as COLUMNS names them."""
     return [
-        one.app, str(one.sessions), str(len(one.replies)),
+        one.app, str(one.sessions), f"{one.seconds:.0f}", str(len(one.replies)),
         f"{percentile(one.answers, 0.5):.0f}", f"{percentile(one.answers, 0.95):.0f}",
         f"{percentile(one.ends, 0.5):.0f}", f"{percentile(one.ends, 0.95):.0f}",
         str(len(one.faults)), f"{one.cpu:.0%}",
