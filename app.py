@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages import PAGES
-from ui import controls, frame, presenter
+from ui import controls, frame, keep, presenter
 from ui.teach import notes
 from ui.view import View
 
@@ -13,13 +13,13 @@ def main() -> None:
     # A session's first run asks the widgets. Later ones know what they hold and draw the page first,
     # so that the matrices reach the browser ahead of everything else (stage.paint_first).
     held = controls.held()
-    if held is None:
-        frame.configure()
     links = {page.slug: frame.link(page, default=page is PAGES[0]) for page in PAGES}
     current = st.navigation(list(links.values()), position="top")
     # The default page answers at "/", and there Streamlit leaves its url_path empty.
     index = next((i for i, page in enumerate(PAGES) if page.slug == current.url_path), 0)
     slug = PAGES[index].slug
+    if held is None:
+        frame.configure(PAGES[index])
     with st.sidebar:
         presenter.draw(slug)
     # Empty until it is known what to say, yet always there: an input that moves loses its hold on the URL.
@@ -30,11 +30,10 @@ def main() -> None:
         with header:
             frame.style()
             frame.header(PAGES, index, links)
-    if held is None:
+    choices = held
+    if choices is None:
         with sidebar:
             choices = controls.draw()
-    else:
-        choices = held
     with body:
         # Called here, not by current.run(): the browser's Back button keeps only those URL parameters
         # whose widgets were made by the entry script, and pages have widgets of their own.
@@ -43,12 +42,13 @@ def main() -> None:
         frame.say_whose_inputs(PAGES[index], choices[0])
     with header:
         if held is not None:
-            frame.configure()
+            frame.configure(PAGES[index])
         if not turned:
             frame.style()
             frame.header(PAGES, index, links)
         if presenter.with_notes():
             notes.show(slug)
+        keep.watch()  # after the page, which may have something to keep
     if held is not None:
         with sidebar:
             if controls.draw() != held:  # the address itself was changed, by hand or by Back

@@ -1,4 +1,4 @@
-"""Measure and write docs/measured/bench.md: `python -m benchmarks [core] [start] [pages] [load]`.
+"""Measure and write docs/measured/bench.md: `python -m benchmarks [core] [start] [pages] [first]`.
 
 Without a name, all of it, in about seven minutes.
 """
@@ -13,7 +13,7 @@ SECTIONS = {
     "core": "attention_ratio",
     "start": "slider_to_paint",
     "pages": "pages_to_paint",
-    "load": "first_load",
+    "first": "first_load",
 }
 
 

@@ -1,11 +1,11 @@
 """The first look: what a browser fetches for a page, and how long until its first matrix is on screen.
 
-Cold: a browser with an empty cache, on a server that has run the page before. Warm: the same browser again.
 Everything is counted by Chromium itself; times are its own clock, from the start of the navigation.
 """
 
 import base64
 import gzip
+import json
 import sys
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,17 +19,45 @@ from tests.browser import chromium, server
 from tests.browser.conftest import APP, DEVICES, settle
 
 ROUNDS = 3
-QUIET_MS = 1000  # after the script has ended: what is fetched for a chart comes then
+QUIET_MS = 1500  # a page that has fetched nothing for so long has all that it needs
 PLOTLY = "PlotlyChart"  # in the name of the file that brings Plotly to the browser
 BOARD, TEXT, SENTENCE = "[data-painted]", '[data-testid="stText"]', '[data-testid="stMain"] .stMarkdown p'
+TIMED = {"start", "softmax", "real_heads"}  # without a chart, with one, with one and a model
 WITHOUT_BOARD = {"clinic", "teach"}  # their first sight is the page's sentence
-ABOUT = f"""\
-What Chromium fetches for one page from this machine, without a proxy. *MB*: as Streamlit sends it;
-*gzipped*: what a proxy with gzip makes of it. *Socket*: what the app itself sends for the first sight,
-in kB. *Cold*: with an empty cache, from the navigation's start to the first matrix painted (on
-{" and ".join(sorted(WITHOUT_BOARD))}: to the page's sentence). *Warm*: the second visit, and the kB that
-it fetches still. Median of {ROUNDS}; ×: divided by the floor app's in the same round.
-*Plotly*: whether its file, which only a chart needs, was fetched."""
+ABOUT = """\
+What Chromium fetches for one page from this machine, without a proxy, with an empty cache. *MB*: as
+Streamlit sends it; *gzipped*: what a proxy with gzip makes of it. *Socket*: what the app itself sends for
+the first sight, in kB. *Plotly*: whether its file, which only a chart needs, was fetched."""
+TIMES = f"""\
+Milliseconds from the navigation's start to the first matrix painted, median of {ROUNDS} visits in turn.
+*Cold*: with an empty cache, on a server that has shown the page before. *Warm*: the second visit, and the
+kB that it fetches still. ×: divided by the floor app's in the same round."""
+
+
+# Sets `sight`, a promise of the milliseconds until something that fits the selector is on screen, also inside
+# of a component. Asked by a promise, since a question from outside would wait until the page has time for it.
+FIRST_SIGHT = """((selector) => {
+    window.sight = new Promise((resolve) => {
+        const now = () => resolve(performance.now());
+        // It is drawn in the frame of the first callback and on screen when the next one begins.
+        const afterPaint = () => requestAnimationFrame(() => requestAnimationFrame(now));
+        const look = (root) => {
+            const observer = new MutationObserver(() => {
+                if (!root.querySelector(selector)) return;
+                observer.disconnect();
+                afterPaint();
+            });
+            observer.observe(root, { childList: true, subtree: true, attributeFilter: ["data-painted"] });
+        };
+        const attach = Element.prototype.attachShadow;
+        Element.prototype.attachShadow = function (options) {
+            const root = attach.call(this, options);
+            look(root);
+            return root;
+        };
+        look(document);
+    });
+})"""
 
 
 @dataclass(slots=True)
@@ -38,7 +66,6 @@ class Traffic:
 
     urls: dict[str, str] = field(default_factory=dict)  # by the request's number
     sizes: dict[str, tuple[int, int]] = field(default_factory=dict)  # (as it is, gzipped)
-    wire: float = 0.0  # bytes that were sent indeed, with their headers
     socket: int = 0
 
     @property
@@ -69,13 +96,15 @@ def count(context: BrowserContext, sight: Sight) -> Traffic:
         "Network.requestWillBeSent", lambda e: traffic.urls.update({e["requestId"]: e["request"]["url"]})
     )
     session.on("Network.webSocketFrameReceived", lambda e: _add_frame(traffic, e["response"]))
-    session.on("Network.loadingFinished", lambda e: _add_wire(traffic, e["encodedDataLength"]))
     session.send("Network.enable", {"maxTotalBufferSize": 100_000_000, "maxResourceBufferSize": 50_000_000})
     page.goto(sight.url)
     page.wait_for_selector(sight.selector, state="attached")
     settle(page)
-    page.wait_for_timeout(QUIET_MS)
-    for number in traffic.urls:
+    before = 0
+    while before < len(traffic.urls):
+        before = len(traffic.urls)
+        page.wait_for_timeout(QUIET_MS)
+    for number in list(traffic.urls):
         body = session.send("Network.getResponseBody", {"requestId": number})
         content = base64.b64decode(body["body"]) if body["base64Encoded"] else body["body"].encode()
         traffic.sizes[number] = (len(content), len(gzip.compress(content, 6)))
@@ -89,65 +118,67 @@ def _add_frame(traffic: Traffic, frame: dict[str, Any]) -> None:
     traffic.socket += len(base64.b64decode(data)) if frame["opcode"] == 2 else len(data)
 
 
-def _add_wire(traffic: Traffic, n_bytes: float) -> None:
-    traffic.wire += n_bytes
-
-
-def milliseconds(context: BrowserContext, sight: Sight) -> float:
-    """From the start of the navigation until what is waited for is there."""
+def visit(context: BrowserContext, sight: Sight) -> tuple[float, float]:
+    """Milliseconds until what is waited for is there, and the kB that were fetched until the page stood."""
     page = context.new_page()
+    session, wire = context.new_cdp_session(page), []
+    session.on("Network.loadingFinished", lambda event: wire.append(event["encodedDataLength"]))
+    session.send("Network.enable")
+    page.add_init_script(f"{FIRST_SIGHT}({json.dumps(sight.selector)})")
     page.goto(sight.url, wait_until="commit")
-    found = page.locator(sight.selector).first.evaluate("() => performance.now()")
+    found = page.evaluate("sight")
     settle(page)
     page.close()
-    return found
+    return found, sum(wire) / 1e3
 
 
-def visits(browser: Browser, sight: Sight) -> tuple[float, float]:
-    """Milliseconds of a cold visit and of a warm one."""
+def visits(browser: Browser, sight: Sight) -> tuple[float, float, float]:
+    """Milliseconds of a cold visit and of a warm one, and the kB of the warm one."""
     with browser.new_context(**DEVICES["desktop"]) as context:
-        return milliseconds(context, sight), milliseconds(context, sight)
+        cold, _ = visit(context, sight)
+        return cold, *visit(context, sight)
 
 
-def traffic(browser: Browser, sight: Sight) -> tuple[Traffic, Traffic]:
-    """What a cold visit fetches, and a warm one."""
+def weight(browser: Browser, sight: Sight) -> list[str]:
+    """One row of the first table: what a cold visit fetches."""
     with browser.new_context(**DEVICES["desktop"]) as context:
-        return count(context, sight), count(context, sight)
-
-
-def measure(browser: Browser, floor: Sight, sight: Sight) -> list[str]:
-    """One row of the table."""
-    cold, warm = traffic(browser, sight)
-    rounds = [(visits(browser, floor), visits(browser, sight)) for _ in range(ROUNDS)]
-    times = [
-        beside([ours[i] for _, ours in rounds], [least[i] for least, _ in rounds], digits=0) for i in (0, 1)
-    ]
+        cold = count(context, sight)
     return [
         sight.name, str(len(cold.sizes)), f"{cold.whole / 1e6:.2f}", f"{cold.gzipped / 1e6:.2f}",
-        f"{cold.socket / 1e3:.0f}", *times[0], *times[1], f"{warm.wire / 1e3:.0f}",
-        "yes" if any(PLOTLY in url for url in cold.urls.values()) else "no",
+        f"{cold.socket / 1e3:.0f}", "yes" if any(PLOTLY in url for url in cold.urls.values()) else "no",
     ]  # fmt: skip
+
+
+def times(browser: Browser, sights: list[Sight]) -> list[list[str]]:
+    """The rows of the second table; the first of `sights` is the floor, which the others are divided by."""
+    rounds = [[visits(browser, sight) for sight in sights] for _ in range(ROUNDS)]
+    rows = []
+    for index, sight in enumerate(sights):
+        cells = [sight.name]
+        for way in (0, 1, 2):
+            ours, least = ([each[i][way] for each in rounds] for i in (index, 0))
+            cells += beside(ours, least, digits=0)
+        rows.append(cells[:-1])  # kilobytes need no ratio
+    return rows
 
 
 def section() -> Section:
-    """The floor app's row, and one for each page."""
-    columns = [
-        "page", "requests", "MB", "gzipped", "socket, kB", "cold, ms", "×", "warm, ms", "×", "warm, kB",
-        "Plotly",
-    ]  # fmt: skip
-    rows = []
+    """The floor app, and each page."""
     with server.serve(FLOOR_APP) as floor_url, server.serve(APP) as url, sync_playwright() as playwright:
         browser = chromium.launch(playwright)
-        floor = Sight("floor", floor_url, TEXT)
-        pages = [
+        sights = [Sight("floor", floor_url, TEXT)] + [
             Sight(page.slug, address(url, page.slug), SENTENCE if page.slug in WITHOUT_BOARD else BOARD)
             for page in PAGES
         ]
-        for sight in (floor, *pages):
-            rows.append(measure(browser, floor, sight))
-            print(*rows[-1], file=sys.stderr, flush=True)
+        weights = []
+        for sight in sights:
+            weights.append(weight(browser, sight))
+            print(*weights[-1], file=sys.stderr, flush=True)
+        timed = times(browser, [sight for sight in sights if sight.name in {"floor", *TIMED}])
         browser.close()
-    return Section("First load", ABOUT, ("streamlit", "plotly"), [Table(columns, rows)])
+    fetched = Table(["page", "requests", "MB", "gzipped", "socket, kB", "Plotly"], weights)
+    waited = Table(["page", "cold, ms", "×", "warm, ms", "×", "warm, kB"], timed)
+    return Section("First load", ABOUT, ("streamlit", "plotly"), [fetched, TIMES, waited])
 
 
 if __name__ == "__main__":

@@ -22,8 +22,10 @@ from tests.browser.conftest import DEVICES, go, settle
 
 HERE = Path(__file__).parent
 TIMED, FLOOR_APP = HERE / "timed_app.py", HERE / "floor_app.py"
-WARM_UP, ROUNDS = 3, 12
+WARM_UP, ROUNDS = 3, 8
+PRESSES = WARM_UP + ROUNDS + 1  # one more: a press's CPU time ends when the next one begins
 PAUSE_MS = 150  # after a press: what follows the picture (URL, sidebar) is not in the next one's time
+OPENING_MS = 1000  # after the first run: charts are drawn then
 PATIENCE_MS = 10_000
 Watched = tuple[str, list[str] | None]  # a selector, and the attributes that change (None: the text)
 BOARD: Watched = (".st-key-matrices [data-painted]", ["data-painted"])
@@ -36,23 +38,32 @@ A key press on *Sequence length T* (8 to 7 and back), pages as they open, median
 turn with the floor app: one slider, one line of text, same server settings. *Painted*: the page's first
 board shows the new numbers; *chart*: so does the open lab's chart. *Script*: CPU time of the app's own
 code in one rerun; *server*: of the whole process, with sending and clearing up. ×: divided by the
-floor's in the same round. A dash: nothing on the page depends on T. It is run anew all the same."""
+floor's in the same round. *Sent*: to the browser, for one press. Streamlit sends a message of 10 kB
+or more that the browser has had before as its number alone, so these figures are of a way back; a new
+state costs about 55 kB more for each board, most of it the component's own script. A dash: nothing on
+the page depends on T. It is run anew all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A page, and the bytes of each message that has come to it since the list was last cleared."""
+
+    page: Page
+    frames: list[int]
 
 
 class Presser:
     """One open page whose slider is pressed right and left in turn; what each press took."""
 
-    def __init__(self, browser: Browser, url: str, watched: list[Watched], log: CpuLog) -> None:
+    def __init__(self, opened: Opened, watched: list[Watched], log: CpuLog) -> None:
         """`watched`: what must have changed before a press counts as answered; `log`: the server's."""
-        self.page: Page = browser.new_page(**DEVICES["desktop"], reduced_motion="reduce")
-        go(self.page, url)
-        self.slider = self.page.get_by_role("slider", name="Sequence length")
-        self.slider.wait_for()
-        self.watched = [(self.page.locator(selector), attributes) for selector, attributes in watched]
+        page = self.page = opened.page
+        self.frames = opened.frames
+        self.bytes: list[int] = []  # of each press
+        self.slider = page.get_by_role("slider", name="Sequence length")
+        self.watched = [(page.locator(selector), attributes) for selector, attributes in watched]
         for locator, _ in self.watched:
             locator.first.wait_for(state="attached")
-        settle(self.page)
-        self.page.wait_for_timeout(PATIENCE_MS / 10)
         self.log = log
         self.times: list[list[float]] = []  # for each press, milliseconds of each of the watched
 
@@ -65,10 +76,12 @@ class Presser:
             locator.evaluate_all(ARM, attributes)
             self.page.evaluate("() => { waits.push(painted); }")
         self.log.press()
+        self.frames.clear()
         self.page.keyboard.press(key)
         self.times.append(self._painted())
         self.page.wait_for_timeout(PAUSE_MS)
         settle(self.page)
+        self.bytes.append(sum(self.frames))
 
     def _painted(self) -> list[float]:
         """Milliseconds of each. RuntimeError if something that was to change does not."""
@@ -128,23 +141,32 @@ def watched(slug: str) -> list[Watched]:
     return [BOARD, CHART] if slug in CHARTS_THAT_FOLLOW else [BOARD]
 
 
-def measure(browser: Browser, servers: Servers, slug: str) -> list[str]:
-    """One row of the table."""
-    floor = Presser(browser, servers.floor, [FLOOR], servers.log("floor"))
-    tutor = Presser(browser, address(servers.tutor, slug), watched(slug), servers.log("tutor"))
-    for turn in range(WARM_UP + ROUNDS + 1):  # one more: a press's CPU time ends when the next one begins
-        for presser in (floor, tutor):
+def measure(browser: Browser, servers: Servers, floor: Opened, slug: str) -> list[str]:
+    """One row of the table; `floor` is the floor app's page, the same for all rows."""
+    least = Presser(floor, [FLOOR], servers.log("floor"))
+    ours = Presser(opened(browser, address(servers.tutor, slug)), watched(slug), servers.log("tutor"))
+    for turn in range(PRESSES):  # an even number: the floor's slider stands then where it stood
+        for presser in (least, ours):
             presser.press("ArrowLeft" if turn % 2 == 0 else "ArrowRight")
+    ours.page.close()
     cells = [slug]
     for index in (0, 1):
-        cells += (
-            beside(tutor.measured(index), floor.measured(0)) if index < len(tutor.watched) else ["–", "–"]
-        )
-    for ours, least in zip(tutor.cpu(), floor.cpu(), strict=True):
-        cells += beside(ours, least)
-    for presser in (floor, tutor):
-        presser.page.close()
-    return cells
+        follows = index < len(ours.watched)
+        cells += beside(ours.measured(index), least.measured(0)) if follows else ["–", "–"]
+    for ours_ms, least_ms in zip(ours.cpu(), least.cpu(), strict=True):
+        cells += beside(ours_ms, least_ms)
+    return [*cells, f"{statistics.median(ours.bytes[WARM_UP:]) / 1e3:.0f}"]
+
+
+def opened(browser: Browser, url: str) -> Opened:
+    """A page with everything on it that it opens with."""
+    page, frames = browser.new_page(**DEVICES["desktop"], reduced_motion="reduce"), []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda data: frames.append(len(data))))
+    go(page, url)
+    page.get_by_role("slider", name="Sequence length").wait_for()
+    settle(page)
+    page.wait_for_timeout(OPENING_MS)
+    return Opened(page, frames)
 
 
 def beside(ours: list[float], others: list[float], digits: int = 1) -> list[str]:
@@ -154,12 +176,24 @@ def beside(ours: list[float], others: list[float], digits: int = 1) -> list[str]
 
 def section(slugs: tuple[str, ...] = tuple(page.slug for page in PAGES)) -> Section:
     """One row for each page."""
-    columns = ["page", "painted, ms", "×", "chart, ms", "×", "script CPU, ms", "×", "server CPU, ms", "×"]
+    columns = [
+        "page",
+        "painted, ms",
+        "×",
+        "chart, ms",
+        "×",
+        "script CPU, ms",
+        "×",
+        "server CPU, ms",
+        "×",
+        "sent, kB",
+    ]
     rows = []
     with served() as servers, sync_playwright() as playwright:
         browser = chromium.launch(playwright)
+        floor = opened(browser, servers.floor)
         for slug in slugs:
-            rows.append(measure(browser, servers, slug))
+            rows.append(measure(browser, servers, floor, slug))
             print(*rows[-1], file=sys.stderr, flush=True)
         browser.close()
     return Section("Pages: slider to paint, and CPU", ABOUT, ("streamlit", "plotly"), [Table(columns, rows)])

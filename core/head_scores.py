@@ -81,10 +81,15 @@ class Measured:
 
     heads: HeadTable
     accuracy: dict[str, float]  # share of places where the most probable of the choices is right
-    probability: dict[str, float]  # mean probability of the right words
+    p_right: dict[str, np.ndarray]  # (n,) for each place, the probability of the right words together
     text_loss: float  # mean next-word loss on the texts, nats a word
     block_loss: float  # the same on the repeated blocks, from the second time on
     n: dict[str, int]  # how many places
+
+    @property
+    def probability(self) -> dict[str, float]:
+        """Mean probability of the right words."""
+        return {task: float(p_right.mean()) for task, p_right in self.p_right.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,7 +127,7 @@ def measure(change: Change = Change()) -> Measured:  # noqa: B008
     return Measured(
         heads=_head_table(items, steps),
         accuracy={name: _accuracy(task, steps) for name, task in items.tasks.items()},
-        probability={name: float(_p_right(task, steps).mean()) for name, task in items.tasks.items()},
+        p_right={name: _p_right(task, steps) for name, task in items.tasks.items()},
         text_loss=float(losses[:N_TEXTS].mean()),
         block_loss=float(losses[again.row, again.query].mean()),
         n={name: len(task.row) for name, task in items.tasks.items()},
@@ -146,19 +151,38 @@ def cut_cells(task: str, layer: int, head: int) -> CellCut:
     attention mattered, the two would hurt alike.
     """
     places = held_out().tasks[task].first(MOST_CUTS)
-    ids = held_out().ids[places.row]
-    steps = forward(ids)
-    n = np.arange(len(ids))
+    steps = forward(held_out().ids[places.row])
+    n = np.arange(len(places.row))
     rows = steps.layers[layer].multi_head.heads.weights[n, head, places.query].copy()
     rows[n, places.key] = -1  # never the heaviest other
     control = rows.argmax(axis=-1)
-    p_right = _p_right_of(places, n)
     return CellCut(
-        n=len(ids),
-        before=p_right(steps),
-        after=p_right(forward(ids, allowed=_without(layer, head, places.query, places.key))),
-        control=p_right(forward(ids, allowed=_without(layer, head, places.query, control))),
+        n=len(n),
+        before=_mean_p_right(places, steps),
+        after=_after_cut(places, layer, head, places.key),
+        control=_after_cut(places, layer, head, control),
     )
+
+
+def strongest_cut(pairs: Sequence[tuple[str, int, int]]) -> tuple[str, int, int]:
+    """The one of these (task, layer, head) whose deciding cells, cut, take most from the right words.
+
+    One run of the model for each pair, where cut_cells makes three.
+    """
+
+    def lost(pair: tuple[str, int, int]) -> float:
+        task, layer, head = pair
+        places = held_out().tasks[task].first(MOST_CUTS)
+        before = float(measure().p_right[task][:MOST_CUTS].mean())
+        return before - _after_cut(places, layer, head, places.key)
+
+    return max(pairs, key=lost)
+
+
+def _after_cut(places: Task, layer: int, head: int, key: np.ndarray) -> float:
+    """Mean probability of the right words when place i may not use the cell (query[i], key[i])."""
+    allowed = _without(layer, head, places.query, key)
+    return _mean_p_right(places, forward(held_out().ids[places.row], allowed=allowed))
 
 
 def _text(rng: Random) -> Sentence:
@@ -257,9 +281,10 @@ def _p_right(task: Task, steps: ModelSteps) -> np.ndarray:
     return (steps.probabilities[task.row, task.query] * task.right).sum(axis=-1)
 
 
-def _p_right_of(task: Task, row: np.ndarray) -> Callable[[ModelSteps], float]:
-    """The mean probability of the right words, where place i stands in row row[i] of the run."""
-    return lambda steps: float((steps.probabilities[row, task.query] * task.right).sum(axis=-1).mean())
+def _mean_p_right(places: Task, steps: ModelSteps) -> float:
+    """The mean of _p_right, where row i of the run is place i's."""
+    n = np.arange(len(places.row))
+    return float((steps.probabilities[n, places.query] * places.right).sum(axis=-1).mean())
 
 
 def _accuracy(task: Task, steps: ModelSteps) -> float:

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from core.grammar import VOCABULARY
-from core.head_scores import TASKS, cut_cells, loss_at_starts, measure
+from core.head_scores import TASKS, cut_cells, loss_at_starts, measure, strongest_cut
 from core.real import MODEL, head_names
 from core.tiny_model import D_K, N_HEADS, Change, Cut, ModelSteps, next_words
 
@@ -53,7 +53,7 @@ def next_words_compared(as_trained: ModelSteps, changed: ModelSteps, position: i
 
 @lru_cache(maxsize=1)
 def findings() -> tuple[str, ...]:
-    """What is true of this model's heads, one sentence or two for each point. Takes about a second once."""
+    """What is true of this model's heads, one sentence or two for each point. Takes most of a second once."""
     return (_sharpest(), _several_jobs(), _cut(), _missing_scale())
 
 
@@ -96,9 +96,8 @@ def _cut() -> str:
     """The strongest cut of one cell among all tasks and heads of the table."""
     table = measure().heads
     pairs = [(task, *place(name)) for name in head_names(MODEL) for task in table.jobs(*place(name))]
-    cuts = {pair: cut_cells(*pair) for pair in pairs if pair[0] in TASKS}
-    task, layer, head = max(cuts, key=lambda pair: cuts[pair].before - cuts[pair].after)
-    cut = cuts[task, layer, head]
+    task, layer, head = strongest_cut([pair for pair in pairs if pair[0] in TASKS])
+    cut = cut_cells(task, layer, head)
     return (
         f"One cell can decide. Cutting the {task} cell in L{layer}H{head} takes the mean probability of the "
         f"right word from {cut.before:.2f} to {cut.after:.2f} ({cut.n} held-out places); cutting instead the "

@@ -18,6 +18,7 @@ APP = Path(__file__).parents[1] / "app.py"
 SETTINGS = {
     "STREAMLIT_SERVER_HEADLESS": "true",
     "STREAMLIT_SERVER_ADDRESS": "127.0.0.1",
+    "STREAMLIT_LOGGER_HIDE_WELCOME_MESSAGE": "true",  # it names localhost, which is not where others find it
     "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none",  # the code of a served copy does not change
     "OPENBLAS_NUM_THREADS": "1",  # more cores are used by more processes
 }

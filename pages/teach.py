@@ -3,25 +3,25 @@
 import streamlit as st
 
 from ui import stage
-from ui.teach import link, plans, poll, sheet, vote
+from ui.teach import link, plans, sheet
 from ui.view import View
-
-ROOMS = {"Link": link.show, "Plans": plans.show, "Worksheet": sheet.show, "Poll": poll.show}
 
 
 def render(view: View) -> None:
     """A learner who comes by the class's link gets the vote alone; a teacher chooses a room."""
     from pages import PAGES  # here, because that list is made of this file too
+    from ui.teach import poll, vote  # here: they bring the database library, which few visits need
 
+    rooms = {"Link": link.show, "Plans": plans.show, "Worksheet": sheet.show, "Poll": poll.show}
     if vote.wanted():
         vote.show()
         return
     stage.idea("teach")
     room = st.segmented_control(
-        "Room", list(ROOMS), default="Link", key="room", bind="query-params", required=True,
+        "Room", list(rooms), default="Link", key="room", bind="query-params", required=True,
         label_visibility="collapsed",
     )  # fmt: skip
-    ROOMS[room](view, {page.slug: page.title for page in PAGES})
+    rooms[room](view, {page.slug: page.title for page in PAGES})
 
 
 if __name__ == "__main__":

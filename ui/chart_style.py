@@ -15,7 +15,10 @@ HATCHES = ("", "/", "x", ".")
 
 @dataclass(frozen=True, slots=True)
 class Ink:
-    """Colours on one background. Series are from Okabe and Ito's set for colour-blind readers."""
+    """Colours on one background: text and series[:2], which is text too, at 4.5 : 1, all series at 3 : 1.
+
+    Series are from Okabe and Ito's set for colour-blind readers, darker where the page asks for it.
+    """
 
     text: str
     grid: str
@@ -30,7 +33,7 @@ INKS = {
         text="#1f2937",
         grid="#d8dce3",
         page="#ffffff",
-        series=("#0072B2", "#D55E00", "#007A5A", "#9C4F80", "#8A6D00", "#3B8FC2", "#4B5563"),
+        series=("#0072B2", "#BF5200", "#007A5A", "#9C4F80", "#8A6D00", "#3B8FC2", "#4B5563"),
         share=("#f5f8fc", "#0b559f"),
         diverging=("#D55E00", "#f7f7f7", "#0072B2"),
     ),

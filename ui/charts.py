@@ -24,10 +24,9 @@ def show(chart: Chart, key: str | None = None) -> None:
     """Draw a chart. Two that are equal need different keys, as when one is drawn while something runs."""
     figure = chart.figure
     if presenter.presenting():
-        height = max(chart.figure.layout.height, presenter.CHART_HEIGHT)
         size = presenter.CHART_TYPE
         figure = deepcopy(figure)  # the chart may belong to all readers
-        figure.update_layout(font_size=size, legend_font_size=size, title_font_size=size, height=height)
+        figure.update_layout(font_size=size, legend_font_size=size, title_font_size=size)
     st.plotly_chart(figure, key=key, alt=chart.alt, theme=None, config=_CONFIG)
 
 

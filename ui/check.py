@@ -1,18 +1,18 @@
 """Check yourself: eight questions that follow the reader's mistakes, and what came of them.
 
-What was answered is kept in the browser's session, by the number of the set; nothing is stored elsewhere.
+What was answered is kept by the browser's tab, by the number of the set; nothing is stored elsewhere.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 import streamlit as st
 
 from core import link, quiz
 from core.quiz import LENGTH, Answered, Item, UnreadableAnswer
 from ui import paper, text
+from ui.keep import ATTEMPTS
 
-ATTEMPTS = "check_attempts"  # session_state: number of the set -> Attempt
 SET = "set"  # URL parameter: which set of questions
 
 
@@ -20,8 +20,27 @@ SET = "set"  # URL parameter: which set of questions
 class Attempt:
     """What was answered so far."""
 
-    given: list[tuple[str, str]] = field(default_factory=list)  # item id, answer
+    given: list[list[str]] = field(default_factory=list)  # item id, answer
     reading: bool = False  # the comment on the last answer is still on screen
+
+    @classmethod
+    def kept(cls, seed: int) -> "Attempt":
+        """The attempt at a set as it was kept; a new one where what was kept makes no sense."""
+        attempts = st.session_state.get(ATTEMPTS)
+        held = attempts.get(str(seed)) if isinstance(attempts, dict) else None
+        try:
+            attempt = cls(**held) if held else cls()
+            attempt.reading = bool(attempt.reading and attempt.given)
+            quiz.next_item(attempt.done(seed), seed)
+        except (KeyError, TypeError, ValueError):
+            return cls()
+        return attempt
+
+    def keep(self, seed: int) -> None:
+        """Note how far the attempt has come."""
+        attempts = st.session_state.get(ATTEMPTS)
+        held = attempts if isinstance(attempts, dict) else {}
+        st.session_state[ATTEMPTS] = held | {str(seed): asdict(self)}
 
     def done(self, seed: int) -> list[Answered]:
         """Each answer, judged."""
@@ -32,12 +51,13 @@ class Attempt:
 
 def show(titles: Mapping[str, str]) -> None:
     """The question, the comment on the last answer, or the result. titles: page slug -> its title."""
-    head, body = st.container(horizontal=True, vertical_alignment="bottom"), st.container(border=True)
+    head = st.container(horizontal=True, vertical_alignment="bottom")
+    body = st.container(border=True, key="quiz")
     with head:
         seed = st.number_input(
             "Set of questions", 0, quiz.MAX_SEED, 0, key=SET, bind="query-params", width=160
         )
-        attempt = st.session_state.setdefault(ATTEMPTS, {}).setdefault(seed, Attempt())
+        attempt = Attempt.kept(seed)
         st.button("Start again", on_click=_start_again, args=(seed,), disabled=not attempt.given)
     done = attempt.done(seed)
     following = quiz.next_item(done, seed)
@@ -85,8 +105,9 @@ def _take(attempt: Attempt, item: Item, answer: str | None) -> None:
     except UnreadableAnswer as unreadable:
         st.warning(text.literal(str(unreadable)))
         return
-    attempt.given.append((item.id, answer))
+    attempt.given.append([item.id, answer])
     attempt.reading = True
+    attempt.keep(item.seed)
     st.rerun()
 
 
@@ -104,7 +125,7 @@ def _comment(attempt: Attempt, seed: int, titles: Mapping[str, str], *, last: bo
         st.markdown(f"[See it on the page {titles[item.page]}]({where})")
     if item.page in quiz.result(attempt.done(seed)).go_back and not feedback.correct:
         st.markdown("That is the second miss about this page: walk it again.")
-    st.button("See the result" if last else "Next question", on_click=_go_on, args=(attempt,))
+    st.button("See the result" if last else "Next question", on_click=_go_on, args=(attempt, seed))
 
 
 def _result(done: list[Answered], seed: int, titles: Mapping[str, str]) -> None:
@@ -119,9 +140,10 @@ def _result(done: list[Answered], seed: int, titles: Mapping[str, str]) -> None:
     paper.show("attention-check.html", "The result", lambda: quiz.result_page(done, seed, titles), "check")
 
 
-def _go_on(attempt: Attempt) -> None:
+def _go_on(attempt: Attempt, seed: int) -> None:
     attempt.reading = False
+    attempt.keep(seed)
 
 
 def _start_again(seed: int) -> None:
-    st.session_state[ATTEMPTS][seed] = Attempt()
+    Attempt().keep(seed)

@@ -51,7 +51,8 @@ def chosen_lines(part: str, version: str) -> None:
 def _listing(lines: Sequence[tuple[str, tuple[str, ...]]], part: str, label: str) -> None:
     made = "".join(_line(line, parts, part) for line, parts in lines)
     long = " long" if len(lines) > MOST_LINES else ""
-    st.html(f'<pre class="listing{long}" tabindex="0" aria-label="{escape(label)}">{made}</pre>')
+    named = f'role="group" aria-label="{escape(label)}"'
+    st.html(f'<pre class="listing{long}" tabindex="0" {named}>{made}</pre>')
 
 
 def value(view: View, part: str) -> None:

@@ -85,12 +85,15 @@ def held() -> tuple[Setup, Selection] | None:
 
 def _choose(edits: str) -> Setup:
     """The inputs that every page shares."""
+    real_controls.note_lost_file()
     example = st.selectbox(
         "Example", [*EXAMPLES, *real_controls.offered()], key="example", bind="query-params",
         on_change=_take_natural_size,
     )  # fmt: skip
     if example in REAL:
         return _choose_real(example, edits)
+    _drop_from_address("real_head", "sentence")
+    real_controls.tell_lost_file()
     st.caption(EXAMPLES[example].about)
     seq_len = _seq_len()
     d_k = st.select_slider("Width of a query, d_k", D_KS, FIRST.d_k, key="d_k", bind="query-params")
@@ -118,6 +121,7 @@ def _choose_real(example: str, edits: str) -> Setup:
     Every bound input stands where it stands for the other examples (second below the example, and so on):
     one that moves on the page loses its hold on the URL.
     """
+    _drop_from_address("d_k", "n_heads", "head", "seed")
     with st.container():
         chosen = real_controls.choose(example)
     seq_len = _shorter(chosen.heads.most)
@@ -137,13 +141,34 @@ def _choose_real(example: str, edits: str) -> Setup:
 
 
 def _shorter(most: int) -> int:
-    """The slider of T where the sequence ends after `most` positions: beyond them it springs back."""
+    """The slider of T where the sequence ends after `most` positions: beyond them it springs back.
+
+    A box takes its first value from the address and from nowhere else, so there the address is mended.
+    """
     if most < SEQ_LENS[0]:
         st.caption(f"Sequence length T = {most}")
         return most
+    if "seq_len" not in st.session_state and _number_in_address("seq_len") > most:
+        st.query_params["seq_len"] = str(most)
+        st.rerun()
     if st.session_state.get("seq_len", FIRST.seq_len) > most:
         st.session_state["seq_len"] = most
     return min(most, _seq_len())
+
+
+def _number_in_address(name: str) -> float:
+    """The number behind a name in the address; 0 where there is none."""
+    try:
+        return float(st.query_params.get(name, 0))
+    except ValueError:
+        return 0
+
+
+def _drop_from_address(*names: str) -> None:
+    """Leave out what the chosen example has no input for: it would come back with the next example."""
+    for name in names:
+        if name in st.query_params and name not in st.session_state:
+            del st.query_params[name]
 
 
 def _seq_len() -> int:
@@ -183,6 +208,7 @@ def _take_natural_size() -> None:
     if name in REAL:
         real_controls.take_natural_size(name)
         return
+    st.session_state.pop(real_controls.LOST, None)
     example = EXAMPLES[name]
     for field in ("seq_len", "d_k", "n_heads", "row", "col"):
         st.session_state[field] = getattr(example, field)

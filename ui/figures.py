@@ -155,7 +155,7 @@ def hull(
     texts, sides = _shared_labels(points, labels)
     figure.add_scatter(
         x=_f32(closed[:, 0]), y=_f32(closed[:, 1]), mode="lines", fill="toself", name="hull of the values",
-        line={"color": ink.grid, "width": 2}, fillcolor=faint(ink.series[0], 0.08), hoverinfo="skip",
+        line={"color": ink.series[6], "width": 2}, fillcolor=faint(ink.series[0], 0.08), hoverinfo="skip",
     )  # fmt: skip
     figure.add_scatter(
         x=_f32(points[:, 0]), y=_f32(points[:, 1]), mode="markers+text", name="values",
@@ -191,7 +191,7 @@ def stacked_contributions(
     names, parts = _largest_parts(key_tokens, contributions)
     places = _f32(np.arange(len(channels)))
     for i, (name, values) in enumerate(zip(names, parts, strict=True)):
-        colour = {"color": ink.series[i % len(ink.series)], "line": {"width": 1, "color": ink.page}}
+        colour = marker(theme, i) | {"line": {"width": 1, "color": ink.page}}
         figure.add_bar(
             x=_f32(values), y=places, orientation="h", name=plain(name), marker=colour,
             hovertemplate="%{x:.3f}<extra>" + plain(name) + "</extra>",

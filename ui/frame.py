@@ -42,11 +42,11 @@ def say_whose_inputs(page: Page, setup: Setup) -> None:
         st.caption("These inputs belong to the walk. This page has its own.")
 
 
-def configure() -> None:
-    """Page settings. The first Streamlit call of a run."""
+def configure(page: Page) -> None:
+    """Settings of the window; its title tells which page it shows."""
     _leave_out_infinities()
     st.set_page_config(
-        page_title="Attention, step by step",
+        page_title=f"{page.title}: attention, step by step",
         page_icon=ICON,  # our own file: Streamlit fetches the picture of an emoji or a symbol from the web
         layout="wide",
         initial_sidebar_state="collapsed" if presenter.starts_bare() else "auto",
@@ -121,6 +121,8 @@ def header(pages: Sequence[Page], index: int, links: Mapping) -> None:
                 st.page_link(
                     links[previous.slug], label=f"Back: {previous.title}", icon=":material/arrow_back:"
                 )
+        with st.container(key="title"):
+            st.html(f"<h1>{pages[index].title}</h1>")
         with st.container(key="formula"):
             # Two dollars, since a lit part holds single ones.
             st.markdown(f"$$\n{formula(pages[index].part)}\n$$")

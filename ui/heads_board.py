@@ -137,7 +137,7 @@ def held_out_scores(view: View, runs: Runs) -> None:
     """All tasks on held-out sentences, as trained beside changed; the code of the fault."""
     change = Change(off=runs.change.off, fault=runs.change.fault)
     trained, changed = measure(), measure(change)
-    header = ["", "places", "as trained"] + ["changed"] * (change != Change())
+    header = ["task", "places", "as trained"] + ["changed"] * (change != Change())
     rows = [[name, *cells] for name, cells in _scores(trained, changed)]
     with st.container(key="written_scores", gap="small"):
         st.markdown("**Held-out sentences**: how often the right word wins")
@@ -173,7 +173,7 @@ def _cut_on_held_out(view: View) -> None:
     ]
     with st.container(key="written_cuts", gap="small"):
         st.markdown(f"**One cell cut in {name}, in each held-out place**: probability of the right words")
-        st.markdown(table(["", "places", "whole", "deciding cell cut", "heaviest other cut"], rows))
+        st.markdown(table(["task", "places", "whole", "deciding cell cut", "heaviest other cut"], rows))
 
 
 def scores(view: View, runs: Runs) -> None:

@@ -1,6 +1,6 @@
 """The class poll's store: classes, questions and anonymous votes in any SQL database that SQLAlchemy speaks.
 
-No names, no addresses: a vote carries a random token of the browser's session, and of that only a hash
+No names, no addresses: a vote carries a random token of the browser's tab, and of that only a hash
 which differs for each question, so that votes cannot be put together into a person. Everything of a
 class is forgotten hours after it was last used. What a visitor sends is checked for its form and then
 only ever bound to a parameter.
@@ -219,7 +219,7 @@ def normal_code(code: str) -> str:
 
 
 def new_voter() -> str:
-    """A random token for one browser session; keep it in the session and nowhere else."""
+    """A random token for one browser tab; keep it there, in the session, and nowhere else."""
     return secrets.token_urlsafe(16)
 
 

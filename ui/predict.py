@@ -5,13 +5,12 @@ The browser is sent the question and the texts of the options, and nothing else 
 
 import streamlit as st
 
-from core import quiz
+from core import link, quiz
 from core.quiz import PREDICTIONS, Item
 from core.setup import inputs
-from ui import controls, presenter, text
+from ui import controls, keep, presenter, text
 from ui.view import View
 
-GIVEN = "predictions"  # session_state: item's mark -> key of the option that was chosen, SKIPPED if none
 SKIPPED = ""
 FIRST_SEED = {"mask": 1}  # the author's own numbers stand in the page's first lab
 REVEALED = "revealed"  # session_state: mark of the item whose answer a class was shown
@@ -32,7 +31,7 @@ def show(view: View, slug: str) -> None:
         if presenter.presenting():
             _for_class(view, item, body, choices)
             return
-        given = answers().get(mark(item))
+        given = _given(item)
         draw = _ask if given is None else _skipped if given == SKIPPED else _compare
         draw(view, item, body, choices)
 
@@ -68,14 +67,22 @@ def question(view: View, item: Item) -> str:
     return f"{sentence}: {item.question}"
 
 
-def answers() -> dict:
-    """What was answered so far, kept as long as the browser's session."""
-    return st.session_state.setdefault(GIVEN, {})
+def answers() -> dict[str, str]:
+    """A question's mark -> the key of the option that was chosen, SKIPPED if none; the tab keeps them."""
+    if not isinstance(st.session_state.get(keep.PREDICTIONS), dict):
+        st.session_state[keep.PREDICTIONS] = {}
+    return st.session_state[keep.PREDICTIONS]
 
 
-def mark(item: Item) -> tuple:
+def mark(item: Item) -> str:
     """What tells one question from another."""
-    return item.id, item.seed, item.setup, item.row
+    return f"{item.id} {item.seed} {link.query(item.setup, row=item.row)}"
+
+
+def _given(item: Item) -> str | None:
+    """What was answered to this question, if anything that it offers."""
+    given = answers().get(mark(item))
+    return given if given in (SKIPPED, *(option.key for option in item.options)) else None
 
 
 def _ask(view: View, item: Item, body, buttons) -> None:  # noqa: ANN001 - streamlit exports no type for containers

@@ -14,7 +14,6 @@ from ui.matrix import MAX_HEIGHT
 
 SCALE = 1.45  # of the matrices
 CHART_TYPE = 18  # pixels
-CHART_HEIGHT = 350  # pixels, at least
 SHARE = 0.7  # of their usual height, for matrices with something under them
 TO_THE_END = 0  # of the screen, for the others; see assets/matrix/board.js
 FEW_ROWS = 8  # matrices of no more rows stand two above two

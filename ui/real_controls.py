@@ -16,6 +16,8 @@ from ui.text import literal
 FIRST_SENTENCE = SENTENCES["keys"]
 FILES = "uploaded_captures"  # session state: (file name, Capture) of UPLOADS, for this visit only
 OWN_PAGE = "real_heads"
+LOST = "lost_file"  # session state: whether the address asks for an upload that is not here
+LOST_FILE = "This address shows an uploaded file. Files stay for one visit: please choose yours again."
 MOST_LETTERS = 300
 MAX_FILE_MB = 8
 READ = "last_sentence_read"  # session state: what is shown while the sentence holds unknown words
@@ -126,6 +128,7 @@ def adopt(example: str) -> None:
 
 def take_natural_size(example: str, keep_head: bool = False) -> None:
     """A newly chosen head or sentence starts whole, with its own mask, at the cell that stands out."""
+    st.session_state.pop(LOST, None)
     names = head_names(example, uploaded(example))
     first = FIRST_HEAD if FIRST_HEAD in names else names[0]
     head = _current("real_head", first) if keep_head else first
@@ -166,6 +169,19 @@ def title(example: str) -> str:
     return ", ".join([*file, capture.source or "model not named", *layer])
 
 
+def note_lost_file() -> None:
+    """An address may ask for an upload of another visit, or of one that a restart of the server has ended."""
+    asked = st.query_params.get("example")
+    if "example" not in st.session_state and asked in UPLOADS and asked not in offered():
+        st.session_state[LOST] = True
+
+
+def tell_lost_file() -> None:
+    """Say that the file has to be brought again, until something else is chosen."""
+    if st.session_state.get(LOST):
+        st.warning(LOST_FILE)
+
+
 def ask_file() -> None:
     """The upload; what is wrong with a file is told beside it."""
     st.file_uploader(
@@ -177,6 +193,8 @@ def ask_file() -> None:
     )
     if error := st.session_state.get("file_error"):
         st.error(literal(error))
+    elif st.session_state.get(LOST):
+        st.info(LOST_FILE)
 
 
 def _take_file() -> None:

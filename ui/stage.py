@@ -144,7 +144,7 @@ def written(worked: Arithmetic) -> None:
     with presenter.beside(len(worked.columns)), st.container(key="written", gap="small"):
         st.markdown(f"**{text.literal(worked.question)}**")
         if worked.rows:
-            header = ["", *(label for label, _ in worked.rows)]
+            header = ["term", *(label for label, _ in worked.rows)]
             terms = zip(worked.columns, *(cells for _, cells in worked.rows), strict=True)
             st.markdown(text.table(header, list(terms)))
         st.markdown("  \n".join(text.literal(line) for line in worked.lines))
@@ -181,7 +181,7 @@ def row_story(view: View) -> None:
     worked = pipeline_row(view.one, row, channel, col, view.inputs)
     with st.container(key="written", gap="small"):
         st.markdown(f"**{text.literal(worked.question)}**")
-        st.markdown(text.table(["", *worked.columns], [[label, *cells] for label, cells in worked.rows]))
+        st.markdown(text.table(["step", *worked.columns], [[label, *cells] for label, cells in worked.rows]))
         if worked.note:
             st.caption(text.literal(worked.note))
 
@@ -204,7 +204,7 @@ def _compare_heads(view: View) -> None:
     row, col = view.selection.row, view.selection.col
     query, key = view.inputs.query_tokens[row], view.inputs.key_tokens[col]
     st.markdown(f"**{text.literal(f'{query} → {key}')}** in each head")
-    header = ["", "score", "scaled", "weight"]
+    header = ["head", "score", "scaled", "weight"]
     heads = view.steps.heads
     rows = [
         [f"head {h}", *(number(t[h, row, col]) for t in (heads.scores, heads.masked_scores, heads.weights))]

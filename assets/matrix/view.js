@@ -33,7 +33,8 @@ class View {
     this.oddKinds = [MASKED, EMPTY, MISSING].filter((kind) => this.kinds.includes(kind));
     this.numbers = !data.small && data.rows <= NUMBERS && data.cols <= NUMBERS;
     this.texts = this.numbers ? Array.from(this.values, (value) => cellText(value, data.decimals)) : null;
-    this.range = finiteRange(this.values);
+    this.extremes = extremes(this.values, 0, this.values.length);
+    this.range = this.extremes && this.extremes.map((i) => this.values[i]);
     this.dress(mode);
     if (!sameShape) this.settle();
   }
@@ -153,25 +154,46 @@ class View {
     drawLegend(legend, this);
     setAttributes(grid, {
       "aria-label": `${this.title || this.symbol}, ${this.rows} rows, ${this.cols} columns`,
-      "aria-description": this.description(),
       "aria-rowcount": this.rows + 1,
       "aria-colcount": this.cols + 1,
     });
   }
 
-  description() {
-    const parts = [`rows: ${this.rowAxis}`, `columns: ${this.colAxis}`];
-    if (this.range) parts.push(`values from ${this.range.map((end) => spokenText(rangeText(end))).join(" to ")}`);
+  // What the picture shows at a glance, in words: the range, and where its ends are, in the selected row too.
+  description(cell) {
+    const parts = [`rows: ${this.rowAxis}, columns: ${this.colAxis}`.replaceAll("_", " ")];
+    if (this.extremes) parts.push(this.span());
+    if (cell && this.rows > 1) parts.push(...this.rowSpan(cell[0]));
     if (this.editable) parts.push("Enter edits the selected cell");
     if (this.switches) parts.push("Enter turns the selected cell over");
-    return parts.join(", ").replaceAll("_", " ");
+    return parts.join(", ");
+  }
+
+  span() {
+    const [low, high] = this.range.map((end) => spokenText(rangeText(end)));
+    if (low === high) return `every value ${low}`;
+    const [atLow, atHigh] = this.extremes.map((i) => {
+      return `row ${this.rowLabels[Math.floor(i / this.cols)]}, column ${this.colLabels[i % this.cols]}`;
+    });
+    return `values from ${low} (${atLow}) to ${high} (${atHigh})`;
+  }
+
+  // [one sentence], or [] where a row is a single number or has none.
+  rowSpan(row) {
+    const ends = this.cols > 1 && extremes(this.values, row * this.cols, (row + 1) * this.cols);
+    if (!ends) return [];
+    const [low, high] = ends.map((i) => {
+      return `${spokenText(this.textOf(row, i % this.cols))} (${this.colLabels[i % this.cols]})`;
+    });
+    return [`row ${this.rowLabels[row]} from ${low} to ${high}`];
   }
 
   // Tell assistive technology of the selected cell and its headers; without a selection, of the first cell.
   describe(selected) {
-    const { columnHeader, bodyRow, rowHeader, gridCell } = this.nodes;
+    const { grid, columnHeader, bodyRow, rowHeader, gridCell } = this.nodes;
     const cell = this.cellOf(selected);
     const [row, col] = cell ?? [0, 0];
+    setAttributes(grid, { "aria-description": this.description(cell) });
     setAttributes(bodyRow, { "aria-rowindex": row + 2 });
     setAttributes(columnHeader, { "aria-colindex": col + 2 });
     setAttributes(gridCell, {
@@ -184,14 +206,19 @@ class View {
     setText(gridCell, this.spoken(row, col));
   }
 
+  // A colour that stands for no number is told by its number.
   spoken(row, col) {
-    const mark = this.changed?.[row * this.cols + col] ? ", changed" : "";
-    return spokenText(this.textOf(row, col)) + mark;
+    const i = row * this.cols + col;
+    const mark = this.changed?.[i] ? ", changed" : "";
+    return spokenText(this.textOf(row, col)) + (this.origin ? `, colour ${this.origin[i] + 1}` : "") + mark;
   }
 
+  // A step into another row tells of that row too.
   announcement([row, col]) {
     const cell = `row ${this.rowLabels[row]}, column ${this.colLabels[col]}`;
-    return `${this.title || this.symbol}: ${cell}: ${this.spoken(row, col)}`;
+    const told = row === this.toldRow ? [] : this.rowSpan(row);
+    this.toldRow = row;
+    return [`${this.title || this.symbol}: ${cell}: ${this.spoken(row, col)}`, ...told].join("; ");
   }
 
   // "S[it, kite]"
@@ -211,15 +238,15 @@ function kindOf(value, colours) {
   return value === 0 && colours === "share" ? EMPTY : PLAIN;
 }
 
-// [smallest, largest] of the finite values, or null.
-function finiteRange(values) {
-  const range = [Infinity, -Infinity];
-  for (const value of values) {
-    if (!Number.isFinite(value)) continue;
-    if (value < range[0]) range[0] = value;
-    if (value > range[1]) range[1] = value;
+// Where the smallest and the largest finite value stand among values[from..to - 1], or null.
+function extremes(values, from, to) {
+  let [low, high] = [-1, -1];
+  for (let i = from; i < to; i++) {
+    if (!Number.isFinite(values[i])) continue;
+    if (low < 0 || values[i] < values[low]) low = i;
+    if (high < 0 || values[i] > values[high]) high = i;
   }
-  return range[0] <= range[1] ? range : null;
+  return low < 0 ? null : [low, high];
 }
 
 function widened(range, limits) {

@@ -1,7 +1,8 @@
 // The keys of a lesson. Arrows step in every mode wherever they have no other work to do; in presenter mode the
 // keys of a clicker, the digits, and a few letters work as well, and a page is shown one screen at a time. Links
 // inside the text that open a page in a given state are followed without loading the app anew. Windows of one
-// browser that present the lesson and show its notes stay on the same page.
+// browser that present the lesson and show its notes stay on the same page. For those who listen, answers are read
+// out when they come, and the focus is not lost with a button that has done its work.
 //
 // Streamlit calls the function at the end for each page and each change of mode.
 
@@ -32,12 +33,18 @@ const NOT_FIRST = `:is(${LATER.ask}, .st-key-trace, .st-key-page_code_long, .st-
 const LEAF = '[data-testid="stElementContainer"]';
 const BRANCH = ':is([data-testid="stLayoutWrapper"], [data-testid="stColumn"], [data-testid="stExpander"])';
 
+// Where answers come, and a place that can take the focus of a part of it that went.
+const TOLD = ":is(.st-key-predict, .st-key-quiz, .st-key-by_hand_blanks):not([aria-live])";
+const BLOCK = '[data-testid="stVerticalBlock"]';
+const PATIENCE = 200; // milliseconds in which a page may put the focus somewhere itself
+
 const WHERE = "?";
 const channel = new BroadcastChannel("attention-tutor lesson");
 let listening = new AbortController(); // one set of listeners, however often Streamlit calls
 let shown = null; // the page of the last call
 let together = null; // the page that the other windows have heard of
 let following = null; // the page that another window has sent us to
+let around = []; // the element with the focus and those around it, innermost first
 const curtain = new CSSStyleSheet(); // hides what is not on the screen that is shown
 document.adoptedStyleSheets = [...document.adoptedStyleSheets, curtain];
 
@@ -47,6 +54,8 @@ export default function listen({ data, setTriggerValue }) {
   const options = { capture: true, signal: mine.signal }; // before the matrices, which keep their keys to themselves
   document.addEventListener("keydown", (event) => press(event, data, setTriggerValue), options);
   document.addEventListener("click", (event) => follow(event, data), options);
+  document.addEventListener("focusin", ({ target }) => (around = ancestors(target)), options);
+  attend(mine.signal);
   if (!data.present) showAll();
   else if (data.page !== shown || !partShown()) showPart(FIRST);
   if (data.present) watchParts(mine.signal);
@@ -207,4 +216,34 @@ function keepTogether({ page, present, notes }, signal) {
     open(addressOf(data));
   };
   signal.addEventListener("abort", () => (channel.onmessage = null));
+}
+
+// --- for those who listen ---
+
+function ancestors(node) {
+  return node ? [node, ...ancestors(node.parentElement)] : [];
+}
+
+function attend(signal) {
+  let waiting = null;
+  const watch = new MutationObserver(() => {
+    for (const place of document.querySelectorAll(TOLD)) place.setAttribute("aria-live", "polite");
+    if (waiting || !around.length || around[0].isConnected) return;
+    waiting = setTimeout(() => {
+      waiting = null;
+      keepFocus();
+    }, PATIENCE);
+  });
+  watch.observe(document.body, { childList: true, subtree: true });
+  signal.addEventListener("abort", () => watch.disconnect());
+}
+
+// The next stop of the Tab key is then beside what went, and a screen reader goes on there.
+function keepFocus() {
+  if (document.activeElement !== document.body) return;
+  const place = around.find((node) => node.isConnected && node.matches(BLOCK));
+  if (!place) return;
+  place.tabIndex = -1;
+  place.style.outline = "none";
+  place.focus({ preventScroll: true });
 }

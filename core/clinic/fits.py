@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from core.clinic.layouts import heads_output
 from core.clinic.mask_fits import recovered_masks, window_choices
 from core.clinic.precision import Target
 from core.clinic.sampling import Part
@@ -204,22 +205,6 @@ def flipped(
         blended = (kept * right.weights) @ right.v
         factor = float((blended * out).sum() / max(float((blended**2).sum()), 1e-300))
     return kept, factor, float(np.sqrt(np.mean((out - factor * blended) ** 2)))
-
-
-def heads_output(problem: Problem, out: np.ndarray) -> np.ndarray | None:
-    """The output of each head (B, h, n_q, d_v), from one that was joined and projected."""
-    if "wo" in problem.projections:
-        wo = problem.projections["wo"]
-        try:
-            if np.linalg.matrix_rank(wo) < wo.shape[0]:
-                return None
-            out = (out - problem.projections.get("bo", 0.0)) @ np.linalg.pinv(wo)
-        except np.linalg.LinAlgError:
-            return None
-    if not problem.merged:
-        return out
-    batch, seq_len, width = out.shape
-    return out.reshape(batch, seq_len, problem.n_heads, width // problem.n_heads).swapaxes(1, 2)
 
 
 def pattern_of(found: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, float] | None:

@@ -244,3 +244,19 @@ def canonical_output(out: np.ndarray, problem: Problem, layout: str) -> tuple[np
         f"the output of these inputs must have shape {joined if flat_layout else apart}, but out "
         f"has shape {out.shape}",
     )
+
+
+def heads_output(problem: Problem, out: np.ndarray) -> np.ndarray | None:
+    """The output of each head (B, h, n_q, d_v), from one that was joined and projected."""
+    if "wo" in problem.projections:
+        wo = problem.projections["wo"]
+        try:
+            if np.linalg.matrix_rank(wo) < wo.shape[0]:
+                return None
+            out = (out - problem.projections.get("bo", 0.0)) @ np.linalg.pinv(wo)
+        except np.linalg.LinAlgError:
+            return None
+    if not problem.merged:
+        return out
+    batch, seq_len, width = out.shape
+    return out.reshape(batch, seq_len, problem.n_heads, width // problem.n_heads).swapaxes(1, 2)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from core.clinic.layouts import heads_output
 from core.clinic.precision import Target, relative_error
 from core.faults.choices_mask import together as joined
 from core.faults.pipeline import RIGHT, Choice, State, run
@@ -47,8 +48,9 @@ def recovered_masks(problem: Problem, targets: Sequence[Target]) -> Iterator[Cho
     found = []
     if "weights" in by_name:
         found.append(by_name["weights"] != 0)
-    if "output" in by_name and right.heads_out.shape == by_name["output"].shape and problem.n_k <= MAX_KEYS:
-        found += [implied_mask(right, by_name["output"], axes) for axes in ((1,), (0, 1))]
+    out = heads_output(problem, by_name["output"]) if "output" in by_name else None
+    if out is not None and problem.n_k <= MAX_KEYS:
+        found += [implied_mask(right, out, axes) for axes in ((1,), (0, 1))]
     meant = np.ones(right.weights.shape, bool) if right.allowed is None else right.allowed
     for cells in found:
         if cells is not None and cells.any(-1).all() and (cells != meant).any():

@@ -71,7 +71,7 @@ class Target:
 def _difference(prediction: np.ndarray, array: np.ndarray) -> np.ndarray | None:
     if prediction.shape != array.shape:
         return None
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         residual = prediction - array
     finite = np.isfinite(residual)
     if finite.all():
@@ -131,7 +131,8 @@ def largest_error(state: State, targets: Sequence[Target]) -> float:
 
 def _rms(values: np.ndarray) -> float:
     flat = values.ravel()
-    squares = float(flat @ flat)
+    with np.errstate(over="ignore", under="ignore"):
+        squares = float(flat @ flat)
     if squares == 0 or not 1e-200 < squares < 1e300:  # squares that under- or overflow
         largest = float(np.abs(flat).max(initial=0.0))
         flat = flat / largest if largest else flat

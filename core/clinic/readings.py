@@ -70,7 +70,7 @@ def _other_head_counts(
     else:
         widths = set(fields["wq"].shape) if fields["wq"].ndim == 2 else set()
     counts = [n for n in HEAD_COUNTS if any(width % n == 0 and width > n for width in widths)]
-    return [(replace(beliefs, n_heads=n), (f"{n} heads",)) for n in counts]
+    return [(replace(beliefs, n_heads=n), (f"{n} heads (you did not say how many)",)) for n in counts]
 
 
 def _layouts(fields: Mapping[str, np.ndarray], beliefs: Beliefs) -> tuple[str, ...]:

@@ -123,7 +123,7 @@ _ROWS = (
     ("mask.causal_lower_right", "The triangle ends at the last key, not the first", "allowed = np.tri(n_q, n_k, n_k - n_q, dtype=bool)", "allowed = np.tri(n_q, n_k, dtype=bool)"),
     ("mask.upper_triangle", "The triangle is upside down: each position sees the later ones", "allowed = np.tri(n_q, n_k, dtype=bool).T", CAUSAL),
     ("mask.causal_not_wanted", "A causal mask is applied where none was meant", "masked = np.where(np.tri(n_q, n_k, dtype=bool), scaled, -np.inf)", "masked = scaled"),
-    ("mask.window_not_wanted", "Only keys near the query are seen", "allowed = allowed & (np.abs(i - j) <= width)", "allowed = allowed"),
+    ("mask.window_not_wanted", "Only keys near the query are seen", "allowed = causal & (np.abs(i - j) <= width)", "allowed = causal"),
     ("mask.other_cells", "The mask shows other pairs than those that were meant", "masked = np.where(other_mask, scaled, -np.inf)", FILL),
     ("mask.padding_on_query_axis", "The padding mask lies along the queries", "allowed = key_keep[:, None, :, None]", PADDING, "hyunwoongko/transformer#40", "bentrevett/pytorch-seq2seq#96"),
     ("mask.padding_wrong_side", "The padding is taken to be on the other side", "allowed = key_keep[:, None, None, ::-1]", PADDING),

@@ -19,7 +19,7 @@ START_SECONDS = 60
 FAULTS = (
     "Uncaught app execution",
     "is not a valid config option",
-    "Error parsing config toml",
+    "Error parsing config toml",  # then no line of it counts
     "was created with a default value",  # and has one from elsewhere: .streamlit/config.toml allows it
 )
 
@@ -42,7 +42,7 @@ def serve(app: Path, *options: str) -> Generator[str]:
 
 
 @contextmanager
-def started(app: Path, *options: str, core: int | None = None) -> Generator[Server]:
+def started(app: Path, *options: str, core: int | None = None, port: int | None = None) -> Generator[Server]:
     """`streamlit run app` from the project's folder on a free port of 127.0.0.1; kept on one core if asked.
 
     So every app has the project's settings and can import its packages. The home folder is new
@@ -52,7 +52,7 @@ def started(app: Path, *options: str, core: int | None = None) -> Generator[Serv
     """
     with tempfile.TemporaryDirectory() as home:
         log = Path(home) / "server.log"
-        port = free_port()
+        port = port or free_port()
         temporary = Path(home) / "tmp"
         temporary.mkdir()
         process = _start(app.resolve(), port, options, home, log)

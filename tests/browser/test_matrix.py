@@ -89,7 +89,9 @@ def test_a_click_reaches_python_and_every_matrix(page, url):
     selected(page, query=1, key=2)
     assert active_cell(grid(page, "Scores S")) == ("kite", "fell", "8")
     assert active_cell(grid(page, "Weights A")) == ("kite", "fell", "0.65")
-    expect(page.locator(".live")).to_have_text("Weights A: row kite, column fell: 0.65")
+    expect(page.locator(".live")).to_have_text(
+        "Weights A: row kite, column fell: 0.65; row kite from less than 0.01 (The) to 0.65 (fell)"
+    )
 
 
 def test_arrow_keys_select_within_the_focused_matrix(page, url):
@@ -484,7 +486,10 @@ def test_each_matrix_is_one_tab_stop_and_a_proper_grid(page, url):
 
     scores = grid(page, "Scores S")
     assert scores.get_attribute("aria-label") == "Scores S, 7 rows, 7 columns"
-    assert scores.get_attribute("aria-description") == "rows: query, columns: key, values from minus 4 to 8"
+    assert scores.get_attribute("aria-description") == (
+        "rows: query, columns: key, values from minus 4 (row kite, column The) to 8 (row kite, column fell), "
+        "row it from minus 2 (The) to 8 (kite)"
+    )
     assert [scores.get_attribute(f"aria-{name}count") for name in ("row", "col")] == ["8", "8"]
     cell = scores.get_by_role("gridcell")
     assert cell.get_attribute("id") == scores.get_attribute("aria-activedescendant")

@@ -49,17 +49,18 @@ def present(page: Page, url: str, state: str = "") -> None:
 
 
 def part(page: Page) -> str | None:
+    """The name of the screen that is shown."""
     return page.locator("html").get_attribute("data-part")
 
 
 def screens(page: Page) -> Iterator[str]:
     """Each screen of the page as it is shown, from the first to the last, which stays."""
     page.evaluate("document.activeElement.blur()")  # from a control that has its own use for the arrows
-    list(_moved(page, "ArrowUp"))
-    yield from _moved(page, "ArrowDown")
+    list(moved(page, "ArrowUp"))
+    yield from moved(page, "ArrowDown")
 
 
-def _moved(page: Page, key: str) -> Iterator[str]:
+def moved(page: Page, key: str) -> Iterator[str]:
     """The screens from here on, by a key, until it moves no further."""
     name = None
     while (now := part(page)) and now != name:

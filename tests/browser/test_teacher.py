@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from core import quiz
 from tests.browser.conftest import IDLE, go, settle
 from tests.browser.test_matrix import active_cell, grid
+from tests.browser.test_presenter import moved, part
 
 PROJECTOR = {"viewport": {"width": 1280, "height": 720}}
 WALK = ("score", "scale", "softmax", "blend", "mask", "heads")
@@ -19,16 +20,13 @@ def present(page: Page, url: str) -> None:
     expect(page.locator("html")).to_have_attribute("data-part", "step")
 
 
-def part(page: Page) -> str | None:
-    """The name of the screen that is shown."""
-    return page.locator("html").get_attribute("data-part")
-
-
 def page_down_to(page: Page, slug: str) -> None:
     """By Page Down alone, through the screens of this page to the next one."""
-    last = None
-    while (now := part(page)) != last:
-        last = now
+    names = list(moved(page, "ArrowDown"))
+    for _ in names[1:]:
+        page.keyboard.press("ArrowUp")
+    for name in names:
+        assert part(page) == name
         page.keyboard.press("PageDown")
     on(page, slug)
 

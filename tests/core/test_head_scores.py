@@ -8,7 +8,7 @@ import pytest
 from core import grammar, head_scores
 from core.attention import attention
 from core.grammar import MAX_LEN, VOCABULARY
-from core.head_scores import JOBS, N_TEXTS, TASKS, cut_cells, held_out, measure
+from core.head_scores import JOBS, N_TEXTS, TASKS, cut_cells, held_out, measure, strongest_cut
 from core.tiny_model import N_HEADS, N_LAYERS, Change, Cut, forward, run_model
 
 ALL_HEADS = [(layer, head) for layer in range(N_LAYERS) for head in range(N_HEADS)]
@@ -187,6 +187,16 @@ def test_cutting_one_cell_breaks_the_prediction_and_a_control_does_not(task: str
     assert cut.before == pytest.approx(measure().probability[task], abs=1e-6)
     assert cut.after < 0.35 * cut.before
     assert cut.control > 0.95 * cut.before
+
+
+def test_the_strongest_cut_is_the_largest_difference_of_all_cuts() -> None:
+    pairs = [("brackets", *best_head("brackets")), ("coreference", 0, 0), ("coreference", 0, 3)]
+    lost = {pair: cut_cells(*pair).before - cut_cells(*pair).after for pair in pairs}
+    assert strongest_cut(pairs) == max(lost, key=lost.__getitem__)
+    assert strongest_cut(pairs[::-1]) == strongest_cut(pairs)
+    assert len({round(value, 3) for value in lost.values()}) == len(pairs), (
+        "the pairs differ, so it was a choice"
+    )
 
 
 def test_a_cut_over_all_items_equals_one_cut_in_one_sentence() -> None:

@@ -28,7 +28,6 @@ pid {folder}/nginx.pid;
 error_log {folder}/error.log warn;
 events {{ worker_connections 512; }}
 http {{
-    include /etc/nginx/mime.types;
     client_body_temp_path {folder}/body;
     proxy_temp_path {folder}/proxy;
     fastcgi_temp_path {folder}/fastcgi;
@@ -113,15 +112,15 @@ class Site:
 
 
 @contextmanager
-def serve(base_path: str = "") -> Generator[Site]:
-    """A running site of two processes for the length of a block."""
+def serve(base_path: str = "", n_processes: int = 2) -> Generator[Site]:
+    """A running site for the length of a block; of the two processes that nginx knows, `n_processes` run."""
     with ExitStack() as running:
         folder = Path(running.enter_context(tempfile.TemporaryDirectory()))
         site = Site(folder, (free_port(), free_port()), base_path)
-        for port in site.ports:
+        for port in site.ports[:n_processes]:
             site.start_process(port)
         running.callback(lambda: [_stop(process) for process in site.processes.values()])
-        for port in site.ports:
+        for port in site.processes:
             site.wait_for_process(port)
         nginx = site.start_nginx()
         running.callback(_stop, nginx)
@@ -142,8 +141,8 @@ def program() -> str:
     found = _find()
     if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
         print("No nginx found, trying: apt-get install nginx", flush=True)
-        # RUNLEVEL=1: Debian's own service of that name is installed but not started.
-        quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
+        # Debian's own service of that name is installed, not started: without systemd, and with it.
+        quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1", "SYSTEMD_OFFLINE": "1"}
         for command in (["update"], ["install", "--yes", "--no-install-recommends", "nginx"]):
             subprocess.run(["apt-get", *command], check=False, env=quiet)
         found = _find()

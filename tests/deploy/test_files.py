@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 import streamlit
 import yaml
+from streamlit import config, net_util
+from streamlit.web import bootstrap
 
 from core import printed
 from deploy import health, serve
@@ -129,6 +131,29 @@ def test_health_of_a_process_that_is_not_there(monkeypatch):
     monkeypatch.setenv("STREAMLIT_SERVER_PORT", "1")
     with pytest.raises(SystemExit, match="refused"):
         health.main()
+
+
+def test_the_greeting_asks_no_other_company_for_our_address(monkeypatch, capsys):
+    """As it is printed without a screen and without --server.address."""
+    given = {"server.headless": True, "browser.serverAddress": SETTINGS["browser"]["serverAddress"]}
+    asked = []
+    monkeypatch.setattr(net_util, "get_external_ip", lambda: asked.append("outside"))
+    real = config.get_option
+    monkeypatch.setattr(config, "get_option", lambda name: given.get(name, real(name)))
+    monkeypatch.setattr(config, "is_manually_set", lambda name: name in given)
+    bootstrap._print_url(is_running_hello=False)
+    assert "http://localhost:" in capsys.readouterr().out
+    assert not asked
+    del given["browser.serverAddress"]
+    bootstrap._print_url(is_running_hello=False)
+    assert asked, "what the setting is there for"
+
+
+@pytest.mark.parametrize("file", ["deploy/README.md", "SECURITY.md"])
+def test_every_file_that_is_pointed_at_exists(file):
+    targets = re.findall(r"\]\(([^)#]+)\)", (ROOT / file).read_text(encoding="utf-8"))
+    assert targets
+    assert not [target for target in targets if not ((ROOT / file).parent / target).exists()]
 
 
 # systemd

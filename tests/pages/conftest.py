@@ -4,10 +4,12 @@ import base64
 import html
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
@@ -30,6 +32,15 @@ def open_page() -> Callable[..., AppTest]:
         return app
 
     return open_page
+
+
+@pytest.fixture
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A poll of this test's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    st.cache_resource.clear()
+    yield
+    st.cache_resource.clear()
 
 
 def drawn(app: AppTest, of_lab: bool = False) -> dict[str, dict]:

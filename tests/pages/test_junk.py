@@ -1,5 +1,9 @@
 """Whatever stands in the address, no page shows an exception: the default, or a sentence."""
 
+import io
+import re
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -113,3 +117,19 @@ def bound(node: object) -> set[str]:
     """The parameters of all inputs below a node of the page."""
     below = [bound(child) for child in getattr(node, "children", {}).values()]
     return set().union(*below, {getattr(getattr(node, "proto", None), "query_param_key", "")})
+
+
+def test_hostile_words_of_a_file_are_escaped_on_every_page() -> None:
+    q = np.ones((2, len(HOSTILE), 4), np.float32)
+    file = io.BytesIO()
+    np.savez(file, q=q, k=q, v=q, tokens=np.array(HOSTILE), source=np.array("".join(HOSTILE)))
+    app = opened("your_tensors", {})
+    app.main.get("file_uploader")[0].set_value([("".join(HOSTILE[:8]) + ".npz", file.getvalue(), "")]).run()
+    for slug in ("your_tensors", *SLUGS):
+        check(turned(app, slug))
+        assert app.selectbox(key="example").value == "yours"
+        for kind in ("markdown", "caption", "warning", "error", "info", "success", "subheader", "html"):
+            for element in app.get(kind):
+                told = element.proto.body
+                assert not re.search(r"(?<!\\)<(script|img|svg|iframe|a )", told), told
+                assert not re.search(r"(?<!\\)\]\(javascript|(?<!\\):material/home:|\u202e", told), told

@@ -171,3 +171,39 @@ def test_two_captures_stand_side_by_side(open_page: Callable) -> None:
         drawn(page)["other_map"]["values"], example_capture("smollm2").head(3).weights
     )
     assert "3 query heads share each key/value head" in words(page)
+
+
+def test_a_length_beyond_the_sentence_is_mended_everywhere(open_page: Callable) -> None:
+    page = open_page("score", example="model", seq_len=64)
+    most = len(KEYS) + 1
+    assert page.number_input(key="seq_len").value == most
+    assert page.query_params["seq_len"] == str(most)
+    assert drawn(page)["scores"]["rows"] == most
+    assert page.slider[0].value == most
+
+
+@pytest.mark.parametrize("example", ["model", "minilm"])
+def test_the_kite_after_a_trained_head_has_its_own_size(open_page: Callable, example: str) -> None:
+    page = open_page("score", example=example, d_k=1024, n_heads=8, seed=7)
+    page.selectbox(key="example").select("kite").run()
+    assert not page.exception
+    assert page.select_slider(key="d_k").value == 4
+    assert page.selectbox(key="n_heads").value == 1
+    assert page.number_input(key="seed").value == 0
+
+
+def test_the_model_after_the_kite_has_its_own_sentence(open_page: Callable) -> None:
+    page = open_page("score", sentence=NINA, real_head="L1H3")
+    page.selectbox(key="example").select("model").run()
+    assert page.text_input(key="sentence").value == SENTENCES["keys"]
+    assert page.number_input(key="seq_len").value == len(KEYS) + 1
+
+
+def test_an_upload_that_is_not_here_is_asked_for_again(open_page: Callable) -> None:
+    page = open_page("score", example="yours", real_head="3", seq_len=20)
+    assert "choose yours again" in page.sidebar.warning[0].value
+    page.run()
+    assert "choose yours again" in page.sidebar.warning[0].value
+    page.selectbox(key="example").select("coref").run()
+    assert not page.sidebar.warning
+    assert "choose yours again" in open_page("your_tensors", example="yours").info[0].value

@@ -3,7 +3,6 @@
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-import streamlit as st
 
 from core import quiz
 from core.worksheet import worksheet
@@ -18,16 +17,8 @@ from ui.teach import address, plans
 from ui.teach.address import LOCAL
 from ui.teaching import PLANS, notes, plan
 
+pytestmark = pytest.mark.usefixtures("own_store")
 TITLES = {page.slug: page.title for page in PAGES}
-
-
-@pytest.fixture(autouse=True)
-def own_store(tmp_path, monkeypatch):
-    """A poll of this test's own."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    st.cache_resource.clear()
-    yield
-    st.cache_resource.clear()
 
 
 def html(app):
@@ -65,7 +56,7 @@ def test_the_qr_code_is_the_address(open_page, monkeypatch):
     monkeypatch.setattr("ui.teach.link.qr_svg", lambda url: coded.append(url) or qr_svg(url))
     page = open_page("teach", row=6)
     assert coded == [address_on(page)]
-    assert len(page.get("image")) == 1
+    assert html(page).count('<img alt="QR code of the address" src="data:image/svg+xml;base64,') == 1
 
 
 def test_an_address_too_long_for_a_code_says_so(open_page, monkeypatch):

@@ -29,7 +29,7 @@ class Record(Protocol):
 def choose(slug: str, labs: Mapping[str, Lab], view: View) -> None:
     """The chooser and the one lab that is open; only that one is computed. The first is open at the start."""
     with st.container(key="labs"):
-        st.subheader(text.part("labs/labs", "Heading"), divider="gray")
+        st.header(text.part("labs/labs", "Heading"), divider="gray")
         name = st.segmented_control(
             "Lab", list(labs), default=next(iter(labs)), key=f"{slug}_lab", bind="query-params",
             required=True, label_visibility="collapsed",

@@ -1,5 +1,6 @@
 """The room with the link and QR code of what is on screen, and the ways into presenter mode."""
 
+from base64 import b64encode
 from collections.abc import Mapping
 
 import streamlit as st
@@ -41,7 +42,8 @@ def _choose(view: View, titles: Mapping[str, str]) -> str:
 def qr(url: str) -> None:
     """The QR code of an address, or why there is none."""
     try:
-        with st.container(key="qr"):
-            st.image(qr_svg(url))
+        picture = b64encode(qr_svg(url).encode()).decode("ascii")
+        with st.container(key="qr"):  # not st.image, which gives a picture no words
+            st.html(f'<img alt="QR code of the address" src="data:image/svg+xml;base64,{picture}">')
     except TooLongForQr as error:
         st.caption(text.literal(str(error)))

@@ -7,6 +7,7 @@ import streamlit as st
 
 from core import quiz
 from ui import presenter, text
+from ui.keep import CLASS
 from ui.poll import poll_store
 from ui.poll_store import PollRefused, PollStore, Question
 from ui.poll_tables import PollAway
@@ -14,7 +15,6 @@ from ui.teach import address, bars
 from ui.teach.link import qr
 from ui.view import View
 
-CLASS = "poll_class"  # session_state: (code, the teacher's key) of the class that this session has opened
 SAID = "poll_said"  # session_state: what the store answered to the last click, if it refused
 SECONDS = 2  # between two looks at the votes
 
@@ -23,7 +23,7 @@ def show(_: View, titles: Mapping[str, str]) -> None:
     """Before a class is open, one button; then its code, the question and the votes."""
     try:
         store = poll_store()
-        if CLASS not in st.session_state:
+        if not own_code():
             _closed()
             return
         asked = store.question(own_code())
@@ -31,7 +31,7 @@ def show(_: View, titles: Mapping[str, str]) -> None:
         st.warning(str(away))
         return
     except PollRefused as refused:  # forgotten, or closed from elsewhere
-        del st.session_state[CLASS]
+        _give_up()
         st.info(text.literal(str(refused)))
         _closed()
         return
@@ -45,7 +45,20 @@ def show(_: View, titles: Mapping[str, str]) -> None:
 
 def own_code() -> str:
     """The code of the class that this session has opened, or "" if none."""
-    return st.session_state.get(CLASS, ("", ""))[0]
+    return _own()[0]
+
+
+def _own() -> tuple[str, str]:
+    """(code, the teacher's key) of the class that this tab has opened; empty texts if none."""
+    held = st.session_state.get(CLASS)
+    match held:
+        case [str() as code, str() as key]:
+            return code, key
+    return "", ""
+
+
+def _give_up() -> None:
+    st.session_state.pop(CLASS, None)
 
 
 def say() -> None:
@@ -91,7 +104,8 @@ def _way_in(asked: Question) -> None:
 
 
 def _close() -> None:
-    code, key = st.session_state.pop(CLASS)
+    code, key = _own()
+    _give_up()
     attempt(lambda store: store.close_class(code, key))
 
 
@@ -114,12 +128,12 @@ def _ask(asked: Question, titles: Mapping[str, str]) -> None:
 
 
 def _put(item_id: str, seed: int) -> None:
-    code, key = st.session_state[CLASS]
+    code, key = _own()
     attempt(lambda store: store.ask(code, key, item_id, seed))
 
 
 def _reveal() -> None:
-    code, key = st.session_state[CLASS]
+    code, key = _own()
     attempt(lambda store: store.reveal(code, key))
 
 

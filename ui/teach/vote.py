@@ -4,14 +4,13 @@ import streamlit as st
 
 from core import quiz
 from core.quiz import Item
-from ui import text
+from ui import keep, text
 from ui.poll import poll_store
 from ui.poll_store import PollRefused, Question, new_voter, normal_code
 from ui.poll_tables import PollAway
 from ui.teach import bars
 from ui.teach.poll import attempt, own_code, say
 
-VOTER = "poll_voter"  # session_state: this session's random token, which goes nowhere else
 SECONDS = 2  # between two looks for the next question
 
 
@@ -45,13 +44,16 @@ def _look(code: str) -> None:
 
 def _ask(asked: Question, item: Item) -> None:
     """The options, and which of them this voter has chosen so far."""
-    key = f"vote {asked.code} {asked.item} {asked.seed} {asked.round}"
+    # A vote from before a reload comes back only when the tab has been heard: then the choice starts from it.
+    key = f"vote {asked.code} {asked.item} {asked.seed} {asked.round} {keep.heard()}"
     keys = [option.key for option in item.options]
     texts = {option.key: text.literal(option.text) for option in item.options}
     before = poll_store().my_vote(asked, _voter())
+    st.markdown(text.literal(item.question))
     st.radio(
-        text.literal(item.question), keys, index=keys.index(before) if before in keys else None, key=key,
+        item.question, keys, index=keys.index(before) if before in keys else None, key=key,
         format_func=texts.__getitem__, on_change=_vote, args=(asked, key), disabled=asked.revealed,
+        label_visibility="collapsed",
     )  # fmt: skip
     say()
     if before and not asked.revealed:
@@ -73,7 +75,10 @@ def _answer(asked: Question, item: Item) -> None:
 
 
 def _voter() -> str:
-    return st.session_state.setdefault(VOTER, new_voter())
+    """The tab's random token: who reloads the page has still one vote."""
+    if not isinstance(st.session_state.get(keep.VOTER), str):
+        st.session_state[keep.VOTER] = new_voter()
+    return st.session_state[keep.VOTER]
 
 
 def _normal(code: str) -> str:

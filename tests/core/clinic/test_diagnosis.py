@@ -415,7 +415,7 @@ def test_the_number_of_heads_is_found_if_nobody_said_it(causal):
     out = side_by_side(attend(q, k, v, TRI if causal else True))
     answer = diagnose(q=side_by_side(q), k=side_by_side(k), v=side_by_side(v), out=out)
     assert (answer.verdict, answer.facts["n_heads"], answer.facts["causal"]) == ("correct", 4, causal)
-    assert "4 heads" in answer.notes
+    assert answer.notes[0] == "4 heads (you did not say how many)"
 
 
 def test_grouped_heads_are_found_if_nobody_said_them():
@@ -435,7 +435,7 @@ def test_heads_of_projections_are_found_if_nobody_said_them(use):
     named = dict(zip(("wq", "wk", "wv"), (w / width**0.5 for w in weights), strict=False))
     answer = diagnose(x=x, **named, wo=weights[3], out=out)
     assert answer.verdict == "correct", answer.as_text()
-    assert answer.notes[:2] == ("4 heads", f"projections used as {use}")
+    assert answer.notes[1] == f"projections used as {use}"
 
 
 def test_an_output_in_another_order_of_axes_is_read():
@@ -484,6 +484,38 @@ def test_a_mask_shared_by_all_entries_is_recovered_from_narrow_values():
     assert answer.labels == [["mask.other_cells"]], answer.as_text()
 
 
+def test_a_mask_is_read_off_the_weights_where_the_output_cannot_tell():
+    q, k, v = RANDOM.standard_normal((9, 6)), RANDOM.standard_normal((9, 6)), RANDOM.standard_normal((9, 2))
+    cells = (RANDOM.random((9, 9)) > 0.5) | np.eye(9, dtype=bool)
+    weights = soft(np.where(cells, q @ k.T / 6**0.5, -np.inf))
+    given = {"q": q, "k": k, "v": v, "out": weights @ v, "causal": False}
+    assert diagnose(**given).verdict == "unexplained"
+    assert diagnose(**given, weights=weights).labels == [["mask.other_cells"]]
+
+
+@pytest.mark.parametrize("with_projection", [False, True])
+def test_a_mask_is_recovered_from_joined_heads(with_projection):
+    q, k, v = (RANDOM.standard_normal((2, 3, 8, 6)) for _ in range(3))
+    cells = (RANDOM.random((8, 8)) > 0.5) | np.eye(8, dtype=bool)
+    out = side_by_side(attend(q, k, v, cells))
+    given = {name: side_by_side(x) for name, x in (("q", q), ("k", k), ("v", v))}
+    if with_projection:
+        wo = RANDOM.standard_normal((18, 18))
+        joined = np.concatenate(list(given.values()), axis=-1)
+        eye = np.eye(54)
+        given = {"x": joined, "wq": eye[:, :18], "wk": eye[:, 18:36], "wv": eye[:, 36:], "wo": wo}
+        out = out @ wo
+    answer = diagnose(**given, out=out, n_heads=3, causal=False)
+    assert answer.labels == [["mask.other_cells"]], answer.as_text()
+
+
+def test_a_mask_is_recovered_from_half_precision():
+    q, k, v = (RANDOM.standard_normal((2, 4, 9, 6)).astype(np.float16) for _ in range(3))
+    cells = (RANDOM.random((9, 9)) > 0.4) | np.eye(9, dtype=bool)
+    out = attend(*(x.astype(float) for x in (q, k, v)), cells).astype(np.float16)
+    assert diagnose(q=q, k=k, v=v, out=out, **STATED).labels == [["mask.other_cells"]]
+
+
 @pytest.mark.parametrize(("back", "ahead"), [(2, 0), (1, 1), (3, 3)])
 def test_the_width_of_a_window_is_found(back, ahead):
     far = np.arange(T) - np.arange(T)[:, None]
@@ -516,6 +548,8 @@ def test_dropped_weights_that_are_not_rescaled():
 def test_zeros_in_the_output_alone_are_no_dropout():
     answer = diagnose(q=Q, k=K, v=V, out=np.maximum(attend(), 0), **STATED)
     assert answer.labels == [["blend.output_rectified"]]
+    some = np.where(RANDOM.random((B, H, T, D)) < 0.8, attend(), 0.0)
+    assert verdict(q=Q, k=K, v=V, out=some, **STATED) == "unexplained"
 
 
 # --- masks by other names ------------------------------------------------------------------------
@@ -636,3 +670,20 @@ def test_wild_numbers_raise_nothing():
         answer = diagnose(arrays, out=wild(2, 2, 4, 4), layout="BHTD", causal=True, max_faults=1)
         assert answer.verdict in ("unexplained", "fault"), answer.as_text()
         json.loads(answer.as_json())
+
+
+@pytest.mark.parametrize(("low", "missing"), [(-1e4, "mask.missing"), (-100.0, "score.bias_missing")])
+def test_an_additive_mask_hides_below_minus_a_thousand(low, missing):
+    mask = np.where(TRI, 0.0, low)
+    assert diagnose(q=Q, k=K, v=V, out=attend(), mask=mask, **STATED).labels[0] == [missing]
+
+
+def test_a_mask_of_each_batch_entry():
+    allowed = RANDOM.random((B, T, T)) > 0.4
+    allowed |= np.eye(T, dtype=bool)
+    assert verdict(q=Q, k=K, v=V, out=attend(allowed=allowed[:, None]), mask=allowed, **STATED) == "correct"
+
+
+def test_a_mask_with_one_entry_a_key_is_padding():
+    answer = diagnose(q=Q, k=K, v=V, out=attend(), mask=KEEP, mask_true="keep", **STATED)
+    assert ["mask.missing_padding"] in answer.labels

@@ -106,3 +106,9 @@ def test_a_probe_has_the_sizes_it_says():
 def test_an_unknown_layout_is_refused():
     with pytest.raises(ValueError, match="layout must be BHTD or BTHD"):
         assert_attention(plain, layout="TD")
+
+
+def test_sizes_on_which_a_fault_could_hide_are_refused():
+    """With as many heads as channels, sqrt(h) is sqrt(d_k): passing would prove less than it says."""
+    with pytest.raises(AssertionError, match="UNDETERMINED"):
+        assert_attention(plain, n_heads=D_K, dtypes=("float64",))
