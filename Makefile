@@ -29,7 +29,7 @@ picture: .venv/dev  ## docs/walk.png, from the running app
 bench: .venv/torch  ## docs/measured/bench.md: speed, as ratios to what stands beside it in the same run
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
-load: .venv/dev  ## a class on one process: 1, 10, 30, 50 and 150 sessions; about nine minutes
+load: .venv/dev  ## a class on one process: 1, 10, 30 and 50 sessions; about eight minutes
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.load --keep
 
 soak: .venv/dev  ## half an hour of anything: memory, errors, what is left

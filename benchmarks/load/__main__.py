@@ -22,17 +22,18 @@ from tests.browser import server
 
 FLOOR = Path(__file__).parents[1] / "floor_app.py"
 TUTOR = server.ROOT / "app.py"
-CLASS = 50  # sessions of the target; more show how much room is left
-LEVELS = (1, 10, 30, CLASS, 3 * CLASS)
+CLASS = 50  # sessions of the target; with --sessions 150 the room that is left shows
+LEVELS = (1, 10, 30, CLASS)
 TARGET = 300  # ms, of 95 actions in 100, with a class
-OPENING = 8.0  # seconds within which all sessions open their first page
+OPENING = 8.0  # a second: so many visits begin; a first run costs several times what a later one does
 SETTLING = 3.0  # seconds after the last session has gone
 HOW = f"""\
 Each session acts every {pupil.PAUSE:.0f} s (± {pupil.JITTER:.0f} s). Of 10 actions 4 move the slider of T,
 4 select a cell, 2 turn the page. A websocket client speaks Streamlit's protocol; times go from sending to the
 message that holds the changed matrices, and to the end of the run. The floor app is one slider and one line
 of text, moved as often; its "matrices" are that line. p95: 95 of 100 actions took no longer. An error is an
-exception on the page, a lost connection, or a run that does not end within {PATIENCE:.0f} s."""
+exception on the page, a lost connection, or a run that does not end within {PATIENCE:.0f} s. "Others" is what
+work of the same priority took of the server's core meanwhile: where that is much, times are not its own."""
 
 
 def main() -> None:
@@ -50,7 +51,7 @@ def main() -> None:
                 continue
             with server.started(app, core=core) as served:
                 asyncio.run(warm_up(served.url))
-                measured.append(asyncio.run(load(name, served, sessions, seconds, do, watched)))
+                measured.append(asyncio.run(load(name, served, core, sessions, seconds, do, watched)))
             print(" | ".join(row(measured[-1])), flush=True)
             for fault in measured[-1].faults[:5]:
                 print("   ", fault)
@@ -89,6 +90,7 @@ async def no_tour(url: str) -> None:
 async def load(
     name: str,
     served: server.Server,
+    core: int | None,
     n_sessions: int,
     seconds: float,
     do: Callable[..., Awaitable[Reply]],
@@ -97,22 +99,25 @@ async def load(
     """`n_sessions` readers of one app for `seconds`."""
     before = process.memory(served.pid)
     sessions = [Session(served.url, watched=watched) for _ in range(n_sessions)]
-    opened = await asyncio.gather(*(_open(one, OPENING * i / n_sessions) for i, one in enumerate(sessions)))
+    opened = await asyncio.gather(*(_open(one, i / OPENING) for i, one in enumerate(sessions)))
     replies: list[Reply] = []
     began, cpu, own = time.perf_counter(), process.cpu_seconds(served.pid), time.process_time()
+    busy = process.busy_seconds(core)
     await asyncio.gather(
         *(
             pupil.read(one, do, seconds, random.Random(seed), replies.append)
             for seed, one in enumerate(sessions)
+            if opened[seed].finished is not None
         )
     )
     took = time.perf_counter() - began
     cpu, own = process.cpu_seconds(served.pid) - cpu, time.process_time() - own
+    others = max(0.0, process.busy_seconds(core) - busy - cpu)
     with_all = process.memory(served.pid)
     await asyncio.gather(*(one.close() for one in sessions))
     await asyncio.sleep(SETTLING)
     return Measured(
-        name, n_sessions, took, opened, replies, cpu / took, own / took, before, with_all,
+        name, n_sessions, took, opened, replies, cpu / took, own / took, others / took, before, with_all,
         process.memory(served.pid),
     )  # fmt: skip
 
@@ -144,7 +149,7 @@ def page(measured: Sequence[Measured], alone: bool) -> str:
             _memory(tutor),
             *([_ratio(most, floor[most.sessions])] if most.sessions in floor else []),
             f"By kind of action, {most.sessions} sessions, to the end of the run. `open` is the first run of "
-            f"a visit; all visits began within {OPENING:.0f} s.",
+            f"a visit; {OPENING:.0f} visits began in a second.",
             table(("action", "number", "median, ms", "p95, ms", "kB received, median"), by_kind(most)),
         ]
     )

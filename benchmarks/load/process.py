@@ -22,6 +22,15 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def busy_seconds(core: int | None) -> float:
+    """Processor time that one core, or all where none is named, has spent on work of usual priority."""
+    name = "cpu" if core is None else f"cpu{core}"
+    lines = Path("/proc/stat").read_text(encoding="ascii").splitlines()
+    (ticks,) = (list(map(int, line.split()[1:9])) for line in lines if line.split()[0] == name)
+    _, nice, _, idle, waiting, *_ = ticks  # what is nice gives way at once
+    return (sum(ticks) - nice - idle - waiting) / os.sysconf("SC_CLK_TCK")
+
+
 def threads(pid: int) -> int:
     """How many threads there are now."""
     return len(os.listdir(f"/proc/{pid}/task"))

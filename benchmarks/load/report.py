@@ -21,6 +21,7 @@ class Measured:
     replies: Sequence[Reply]
     cpu: float  # share of one core while the sessions act
     client_cpu: float
+    others: float  # share of the server's core that something else took meanwhile
     mb_before: float
     mb_open: float  # with all sessions open, at the end
     mb_closed: float
@@ -42,19 +43,19 @@ class Measured:
 
 
 COLUMNS = (
-    "app", "sessions", "actions",
+    "app", "sessions", "seconds", "actions",
     "to the matrices: median, ms", "p95, ms", "to the end: median, ms", "p95, ms",
-    "errors", "server's core", "MB before, with all, after",
+    "errors", "server's core: server", "others", "MB before, with all, after",
 )  # fmt: skip
 
 
 def row(one: Measured) -> list[str]:
     """The cells of one line, as COLUMNS names them."""
     return [
-        one.app, str(one.sessions), str(len(one.replies)),
+        one.app, str(one.sessions), f"{one.seconds:.0f}", str(len(one.replies)),
         f"{percentile(one.answers, 0.5):.0f}", f"{percentile(one.answers, 0.95):.0f}",
         f"{percentile(one.ends, 0.5):.0f}", f"{percentile(one.ends, 0.95):.0f}",
-        str(len(one.faults)), f"{one.cpu:.0%}",
+        str(len(one.faults)), f"{one.cpu:.0%}", f"{one.others:.0%}",
         f"{one.mb_before:.0f}, {one.mb_open:.0f}, {one.mb_closed:.0f}",
     ]  # fmt: skip
 

@@ -36,3 +36,10 @@ def test_the_machine_is_told_without_names_of_its_own() -> None:
     told = process.machine()
     assert "streamlit 1.67.0" in told
     assert os.uname().nodename not in told
+
+
+def test_a_core_is_busy_while_this_process_uses_it() -> None:
+    busy, own = process.busy_seconds(None), time.process_time()
+    while time.process_time() < own + 0.3:
+        pass
+    assert process.busy_seconds(None) - busy > 0.25
