@@ -20,6 +20,7 @@ FIRST = Setup()
 FIRST_CELL = EXAMPLES[FIRST.example]
 ALL_HEADS = "all"
 DRAGGED = "seq_len_dragged"  # the slider beside the box that holds seq_len
+UNHEARD = "seq_len_unheard"  # what it was moved to before this session had a callback for it
 # The fields of Setup that these widgets hold. The others belong to trained heads; pages of theirs have
 # widgets with the same names, which say nothing about the walk.
 SHARED = ("example", "seq_len", "d_k", "mask", "n_heads", "seed", "n_pad", "window", "edits")
@@ -70,8 +71,14 @@ def held() -> tuple[Setup, Selection] | None:
         or state["example"] in REAL
     ):
         return None
+    choices = {field: state.get(field, getattr(FIRST, field)) for field in SHARED}
+    # Streamlit keeps what a bound slider held that is no longer drawn; draw() does not see it.
+    if "padding" not in choices["mask"]:
+        choices["n_pad"] = FIRST.n_pad
+    if choices["mask"] != "window":
+        choices["window"] = FIRST.window
     try:
-        setup = Setup(**{field: state.get(field, getattr(FIRST, field)) for field in SHARED})
+        setup = Setup(**choices)
     except ValueError:  # a choice that only the example before had; its widget falls back when it is drawn
         return None
     if state["head"] not in _heads(setup.n_heads):
@@ -182,14 +189,29 @@ def _seq_len() -> int:
         seq_len = st.number_input(
             "T", SEQ_LENS[0], SEQ_LENS[-1], FIRST.seq_len, key="seq_len", bind="query-params"
         )
-    st.session_state[DRAGGED] = seq_len
+    first = DRAGGED not in st.session_state
+    if not first:
+        st.session_state[DRAGGED] = seq_len
     with drag:
-        st.slider("Sequence length T", SEQ_LENS[0], SEQ_LENS[-1], key=DRAGGED, on_change=_take_dragged)
+        dragged = st.slider(
+            "Sequence length T", SEQ_LENS[0], SEQ_LENS[-1], seq_len if first else SEQ_LENS[0],
+            key=DRAGGED, on_change=_take_dragged,
+        )  # fmt: skip
+    if first and dragged != seq_len:
+        # A restarted server first hears of an open page when something is moved on it, and calls nobody back then.
+        st.session_state[UNHEARD] = dragged
+        st.rerun()
     return seq_len
 
 
 def _take_dragged() -> None:
     st.session_state["seq_len"] = st.session_state[DRAGGED]
+
+
+def take_unheard() -> None:
+    """Before any widget of a run: a move of the slider that came before the session knew it."""
+    if UNHEARD in st.session_state:
+        st.session_state["seq_len"] = st.session_state.pop(UNHEARD)
 
 
 def _mask_sizes(mask: str) -> tuple[int, int]:

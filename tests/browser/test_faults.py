@@ -69,6 +69,8 @@ def test_a_restarted_server_gives_back_the_screen_and_what_was_answered(rough: P
         expect(grid(rough, "Scores S")).to_have_attribute("aria-rowcount", "10")
         expect(rough.locator(".st-key-written")).to_contain_text("kite asks → fell offers")
         settle(rough)
+        rough.get_by_role("slider", name="Sequence length").press("ArrowRight")  # the first move counts
+        expect(grid(rough, "Scores S")).to_have_attribute("aria-rowcount", "11")
 
 
 def test_a_line_that_was_cut_goes_on_where_it_was(rough: Page, line: CDPSession, app_url: str) -> None:

@@ -265,3 +265,12 @@ def test_a_changed_input_settles(open_page: Callable, slug: str) -> None:
     page.number_input(key="seed").set_value(3).run()
     assert not page.exception
     assert page.number_input(key="seed").value == 3
+
+
+@pytest.mark.parametrize(("mask", "size"), [("padding", "n_pad"), ("window", "window")])
+def test_a_size_that_is_no_longer_drawn_does_not_start_the_page_again_for_ever(open_page, mask, size):
+    """The size stays in Streamlit's memory when its slider goes with the mask."""
+    app = open_page("start", mask=mask, **{size: 3})
+    app.selectbox(key="mask").set_value("causal").run(timeout=10)
+    assert not app.exception
+    assert app.slider(key="seq_len_dragged").value == 7
