@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from core.setup import Setup
 from pages import PAGES
 from ui import controls, frame, keep, presenter
 from ui.teach import notes
@@ -52,8 +53,14 @@ def main() -> None:
         keep.watch()  # after the page, which may have something to keep
     if held is not None:
         with sidebar:
-            if controls.draw() != held:  # the address itself was changed, by hand or by Back
-                st.rerun()
+            _draw_late(held)
+
+
+def _draw_late(held: tuple[Setup, controls.Selection]) -> None:
+    """The sidebar's widgets, after a page that was drawn from what they hold."""
+    if controls.draw() != held:  # the address itself was changed, by hand or by Back
+        controls.ask_in_the_next_run()
+        st.rerun()
 
 
 if __name__ == "__main__":

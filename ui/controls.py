@@ -20,6 +20,7 @@ FIRST = Setup()
 FIRST_CELL = EXAMPLES[FIRST.example]
 ALL_HEADS = "all"
 DRAGGED = "seq_len_dragged"  # the slider beside the box that holds seq_len
+ASK = "ask_the_widgets"  # set for the one run that must not go by held()
 UNHEARD = "seq_len_unheard"  # what it was moved to before this session had a callback for it
 # The fields of Setup that these widgets hold. The others belong to trained heads; pages of theirs have
 # widgets with the same names, which say nothing about the walk.
@@ -63,11 +64,13 @@ def held() -> tuple[Setup, Selection] | None:
 
     None on the first run, and for a trained head, whose sizes only its own inputs know. The state of a
     rerun is complete before any widget is drawn again. It lags behind only where the address was changed
-    without a widget, so the caller compares it with what `draw` then returns.
+    without a widget, so the caller compares it with what `draw` then returns. Where they differ, the next run
+    has None too and goes by `draw` alone: it ends, whatever the two disagreed about.
     """
     state = st.session_state
     if (
-        any(key not in state for key in ("edits", "head", "row", "col", "channel"))
+        state.pop(ASK, False)
+        or any(key not in state for key in ("edits", "head", "row", "col", "channel"))
         or state["example"] in REAL
     ):
         return None
@@ -88,6 +91,11 @@ def held() -> tuple[Setup, Selection] | None:
         if state.get(key, 0) > size - 1:
             state[key] = size - 1
     return setup, _selection(setup.n_heads)
+
+
+def ask_in_the_next_run() -> None:
+    """The next run shall not go by `held`."""
+    st.session_state[ASK] = True
 
 
 def _choose(edits: str) -> Setup:
@@ -198,7 +206,7 @@ def _seq_len() -> int:
             key=DRAGGED, on_change=_take_dragged,
         )  # fmt: skip
     if first and dragged != seq_len:
-        # A restarted server first hears of an open page when something is moved on it, and calls nobody back then.
+        # A restarted server hears of an open page with the first move on it, and calls nobody back for it.
         st.session_state[UNHEARD] = dragged
         st.rerun()
     return seq_len
