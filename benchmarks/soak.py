@@ -129,8 +129,8 @@ async def soak(served: server.Server, n_sessions: int, minutes: float) -> Soaked
 async def upload_once(url: str) -> None:
     """A short visit with one file, before each count.
 
-    What the server starts for a first file is then there. Streamlit forgets expired visits when another comes or
-    goes, and its pool of threads for files ends the idle ones, but for one, when the next file comes (anyio).
+    What the server starts for a first file is then there. Streamlit forgets expired visits when another
+    comes or goes; its pool of threads for files (anyio's) ends all idle ones but one when the next comes.
     """
     session = Session(url)
     await session.open()
