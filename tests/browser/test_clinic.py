@@ -52,10 +52,10 @@ def test_a_broken_notebook_is_told_its_step(page: Page, app_url: str, tmp_path: 
 def test_a_mystery_is_solved_by_keyboard(page: Page, app_url: str) -> None:
     go(page, f"{app_url}/break_it?mystery=3")
     expect(page.get_by_role("grid", name=re.compile("^Broken A"))).to_be_visible()
-    page.get_by_role("radio", name="scale").focus()
+    page.get_by_role("radio", name="scale", exact=True).focus()
     page.keyboard.press("Enter")
     expect(page.get_by_text("Not the scale")).to_be_visible()
-    page.get_by_role("radio", name="mask").focus()
+    page.get_by_role("radio", name="mask", exact=True).focus()
     page.keyboard.press("Enter")
     expect(page.get_by_text("Yes, the mask.")).to_be_visible()
     settle(page)
