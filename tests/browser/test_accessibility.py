@@ -106,6 +106,8 @@ def visit(page: Page, app_url: str, name: str) -> Iterator[str]:
     yield from (f"{name}, dark: {fault}" for fault in examine(page))
     page.set_viewport_size({"width": 683, "height": 384})  # 1366 × 768 at 200 %
     page.wait_for_timeout(300)  # the boards take their new width
+    if (width := page.evaluate("document.querySelector('.stMain').scrollWidth")) > 683:
+        yield f"{name}, at 200 %: {width} pixels wide"
     yield from (f"{name}, at 200 %: lost: {text}" for text in page.evaluate("lostTexts()"))
     page.set_viewport_size({"width": 1366, "height": 768})
     if prepare is open_all:
