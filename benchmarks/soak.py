@@ -119,7 +119,7 @@ async def soak(served: server.Server, n_sessions: int, minutes: float) -> Soaked
     await asyncio.gather(*(_visits(served.url, soaked, end, random.Random(i)) for i in range(n_sessions)))
     await watching
     await asyncio.sleep(KEPT_SECONDS)
-    await no_more(served.url)
+    await upload_once(served.url)
     await asyncio.sleep(SAMPLE)
     soaked.after = Left.by(served)
     soaked.log = unexpected(served.log.read_text(errors="replace"))
@@ -127,18 +127,15 @@ async def soak(served: server.Server, n_sessions: int, minutes: float) -> Soaked
 
 
 async def upload_once(url: str) -> None:
-    """One file, so that what the server starts for the first one is there before anything is counted."""
+    """A short visit with one file, before each count.
+
+    What the server starts for a first file is then there. Streamlit forgets expired visits when another
+    comes or goes; its pool of threads for files (anyio's) ends all idle ones but one when the next comes.
+    """
     session = Session(url)
     await session.open()
     await session.turn("clinic")
     await session.upload(session.widgets.ids("file_uploader")[0], *wander.files()[0])
-    await session.close()
-
-
-async def no_more(url: str) -> None:
-    """One last short visit: Streamlit forgets the expired ones when another one comes or goes."""
-    session = Session(url)
-    await session.open()
     await session.close()
 
 

@@ -15,7 +15,7 @@ def render(view: View) -> None:
     if masked_view is not view:
         instead.tell("mask", "No mask chosen", "Choose causal", mask="causal")
     both = before_and_after(open_view, masked_view)
-    stage.show_step(masked_view, both, "weights", max_height=presenter.rest(280))
+    stage.show_step(masked_view, both, "weights", max_height=presenter.rest(272))
     leak, arithmetic, code = stage.thirds()
     with leak, presenter.screen("leak"):
         position = controls.replaced_word(view.inputs)
