@@ -74,6 +74,7 @@ def watched(new_page: Callable[..., Page], *device_and_theme: str, **options) ->
 
 def examine(page: Page) -> list[str]:
     """All that is wrong with what is on screen. What axe-core is unsure of is only ever contrast."""
+    page.wait_for_function(IS_FRESH)
     found = page.evaluate("(rules) => complaints(rules)", RULES)
     listed = [*found["violations"], *(one for one in found["incomplete"] if one["rule"] != "color-contrast")]
     wrong = [
@@ -87,7 +88,7 @@ def examine(page: Page) -> list[str]:
 
 @pytest.mark.parametrize("names", [list(SCREENS)[i::2] for i in range(2)], ids=["even", "odd"])
 def test_nothing_is_wrong_in_light_dark_large_and_presenter_mode(new_page, app_url, names):
-    page = watched(new_page)
+    page = watched(new_page, reduced_motion="reduce")  # what fades is judged when it has faded
     wrong = [fault for name in names for fault in visit(page, app_url, name)]
     assert not wrong, "\n\n".join(wrong)
 
@@ -118,6 +119,8 @@ def visit(page: Page, app_url: str, name: str) -> Iterator[str]:
 
 # The style sheet comes with the page's other elements, on a server's first page a moment after them.
 IS_DRESSED = "getComputedStyle(document.querySelector('.stApp')).getPropertyValue('--paper') !== ''"
+# Streamlit shows faintly what a run has not drawn again yet.
+IS_FRESH = "!document.querySelector('[data-stale=true]')"
 IS_DARK = "getComputedStyle(document.querySelector('.stApp')).backgroundColor === 'rgb(16, 20, 25)'"
 
 
