@@ -1,5 +1,7 @@
 """A QR code of an address, as SVG that stands in the page itself."""
 
+from io import BytesIO
+
 import segno
 
 LONGEST = 1200  # characters; denser codes cannot be read from the back of a room
@@ -19,5 +21,8 @@ def qr_svg(url: str) -> str:
             f"The address has {len(url)} characters; a QR code takes {LONGEST}. "
             "Fewer edits by hand make it shorter."
         )
+    drawn = BytesIO()
     code = segno.make(url, error="m", micro=False)
-    return code.svg_inline(border=4, dark="#000", light="#fff", omitsize=True)
+    # With its namespace, not svg_inline: without one a browser takes no SVG for the source of a picture.
+    code.save(drawn, "svg", xmldecl=False, nl=False, border=4, dark="#000", light="#fff", omitsize=True)
+    return drawn.getvalue().decode()

@@ -134,7 +134,7 @@ def test_every_page_runs_under_the_policy(site, new_page):
     go(page, f"{site.url}/teach")
     qr = page.locator(".st-key-qr img")
     expect(qr).to_be_visible()
-    assert qr.evaluate("(image) => image.complete && image.naturalWidth > 0")
+    page.wait_for_function("(image) => image.complete && image.naturalWidth > 0", arg=qr.element_handle())
 
 
 def test_files_go_up_and_come_down(site, new_page, tmp_path):
