@@ -119,6 +119,12 @@ def bound(node: object) -> set[str]:
     return set().union(*below, {getattr(getattr(node, "proto", None), "query_param_key", "")})
 
 
+#: the one picture that the pages write themselves; nothing of anybody's is in it but its pattern
+OUR_QR_CODE = re.compile(
+    r'<img alt="QR code of the address" src="data:image/svg\+xml;base64,[A-Za-z0-9+/=]+">'
+)
+
+
 def test_hostile_words_of_a_file_are_escaped_on_every_page() -> None:
     q = np.ones((2, len(HOSTILE), 4), np.float32)
     file = io.BytesIO()
@@ -131,5 +137,7 @@ def test_hostile_words_of_a_file_are_escaped_on_every_page() -> None:
         for kind in ("markdown", "caption", "warning", "error", "info", "success", "subheader", "html"):
             for element in app.get(kind):
                 told = element.proto.body
+                if OUR_QR_CODE.fullmatch(told):
+                    continue
                 assert not re.search(r"(?<!\\)<(script|img|svg|iframe|a )", told), told
                 assert not re.search(r"(?<!\\)\]\(javascript|(?<!\\):material/home:|\u202e", told), told
