@@ -177,7 +177,7 @@ def test_a_learner_finishes_check_yourself(page, app_url):
 def test_a_sentence_of_the_recap_opens_the_state_that_shows_it(page, app_url):
     go(page, f"{app_url}/check")
     settle(page)
-    page.get_by_role("link", name="Mask", exact=True).last.click()
+    page.locator(".stMain").get_by_role("link", name="Mask", exact=True).click()
     expect(page.locator(".st-key-written").first).to_contain_text("The → The", timeout=30_000)
     page.wait_for_url(re.compile(r"/mask\?(.*&)?mask=causal"))
 

@@ -176,11 +176,11 @@ def test_arrows_step_for_readers_too_and_once_only(page, app_url):
     go(page, app_url)
     page.wait_for_selector(".board[data-settled]")
     page.evaluate("window.clicks = 0; addEventListener('click', () => (window.clicks += 1))")
-    for slug in ("score", "scale", "softmax"):
+    for slug, before in (("score", "Pipeline"), ("scale", "Score"), ("softmax", "Scale")):
         page.locator("body").press("ArrowRight")
         page.wait_for_url(re.compile(rf"/{slug}$"))
-        expect(page.get_by_role("link", name="Back:")).to_be_visible()
-        page.wait_for_selector(IDLE)
+        expect(page.get_by_role("link", name=f"Back: {before}")).to_be_visible()  # not the page before's
+        settle(page)
     assert page.evaluate("clicks") == 3  # one listener, however many pages were turned
     page.keyboard.press("PageDown")
     page.wait_for_timeout(500)
