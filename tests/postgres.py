@@ -8,6 +8,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.debian import found_or_installed
+
 MISSING = (
     "The poll's tests need PostgreSQL's server programs and found none: install them "
     "(Debian and Ubuntu: `apt-get install postgresql`), or put initdb and pg_ctl on the PATH."
@@ -63,16 +65,7 @@ def serve(folder: Path) -> Generator[Server]:
 
 def _programs() -> Path:
     """The folder that holds initdb; Debian installs what is missing where we are root."""
-    found = _find()
-    if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
-        print("No PostgreSQL found, trying: apt-get install postgresql", flush=True)
-        quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-        for command in (["update"], ["install", "--yes", "--no-install-recommends", "postgresql"]):
-            subprocess.run(["apt-get", *command], check=False, env=quiet)
-        found = _find()
-    if found is None:
-        raise RuntimeError(MISSING)
-    return found
+    return found_or_installed(_find, "postgresql", MISSING)
 
 
 def _find() -> Path | None:

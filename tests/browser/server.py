@@ -53,16 +53,17 @@ def started(app: Path, *options: str, core: int | None = None, port: int | None 
     with tempfile.TemporaryDirectory() as home:
         log = Path(home) / "server.log"
         port = port or free_port()
+        url = f"http://127.0.0.1:{port}"
         temporary = Path(home) / "tmp"
         temporary.mkdir()
         process = _start(app.resolve(), port, options, home, log)
         if core is not None:
             os.sched_setaffinity(process.pid, {core})
         try:
-            _wait_until_healthy(process, port, log)
-            yield Server(f"http://127.0.0.1:{port}", process.pid, log, temporary)
+            wait_until_healthy(process, url, log)
+            yield Server(url, process.pid, log, temporary)
         finally:
-            _stop(process)
+            stop(process)
         if any(fault in log.read_text(errors="replace") for fault in FAULTS):
             raise RuntimeError(f"the server of {app.name} reports a fault:\n{_tail(log)}")
 
@@ -93,20 +94,22 @@ def _start(app: Path, port: int, options: tuple[str, ...], home: str, log: Path)
         )
 
 
-def _wait_until_healthy(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+def wait_until_healthy(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
+    """Until the app answers at `url`. RuntimeError with the end of `log` if it stops or does not come."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if process.poll() is not None:
             raise RuntimeError(f"the server ended with code {process.returncode}:\n{_tail(log)}")
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=5):
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=5):
                 return
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             time.sleep(0.1)
     raise RuntimeError(f"the server was not healthy after {START_SECONDS} s:\n{_tail(log)}")
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """End it, kindly at first."""
     process.terminate()
     try:
         process.wait(10)

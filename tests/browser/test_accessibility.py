@@ -204,6 +204,8 @@ def test_nothing_moves_for_those_who_ask_for_it(new_page, app_url):
         page.wait_for_function(IS_DRESSED)
     assert still.evaluate("moving()") == 0
     assert usual.evaluate("moving()") > 0
+    # None, not a short one: on every element that costs each move of a slider more than the matrices do.
+    assert still.locator("body").evaluate("(node) => getComputedStyle(node).transitionDuration") == "0s"
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -6,14 +6,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from tests.browser.server import ROOT, START_SECONDS, free_port
+from tests.browser.server import ROOT, free_port, stop, wait_until_healthy
+from tests.debian import found_or_installed
 
 MISSING = (
     "The tests of deploy/ need nginx and found none: install it (Debian and Ubuntu: `apt-get install nginx`; "
@@ -77,7 +75,7 @@ class Site:
     def wait_for_process(self, port: int) -> None:
         """Until it answers by itself, without nginx."""
         prefix = f"/{self.base_path}" if self.base_path else ""
-        self._wait(f"http://127.0.0.1:{port}{prefix}/_stcore/health", self.processes[port], self.log(port))
+        wait_until_healthy(self.processes[port], f"http://127.0.0.1:{port}{prefix}", self.log(port))
 
     def kill_process(self, port: int) -> None:
         """As a machine that runs out of memory does: at once."""
@@ -97,18 +95,8 @@ class Site:
         log = self.folder / "nginx.log"
         with log.open("wb") as output:
             nginx = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
-        self._wait(f"{self.url}/_stcore/health", nginx, log)
+        wait_until_healthy(nginx, self.url, log)
         return nginx
-
-    def _wait(self, url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-        deadline = time.monotonic() + START_SECONDS
-        while time.monotonic() < deadline and process.poll() is None:
-            try:
-                with urllib.request.urlopen(url, timeout=5):
-                    return
-            except (urllib.error.URLError, ConnectionError, TimeoutError):
-                time.sleep(0.1)
-        raise RuntimeError(f"nothing answers at {url}:\n{log.read_text(errors='replace')[-2000:]}")
 
 
 @contextmanager
@@ -119,36 +107,17 @@ def serve(base_path: str = "", n_processes: int = 2) -> Generator[Site]:
         site = Site(folder, (free_port(), free_port()), base_path)
         for port in site.ports[:n_processes]:
             site.start_process(port)
-        running.callback(lambda: [_stop(process) for process in site.processes.values()])
+        running.callback(lambda: [stop(process) for process in site.processes.values()])
         for port in site.processes:
             site.wait_for_process(port)
         nginx = site.start_nginx()
-        running.callback(_stop, nginx)
+        running.callback(stop, nginx)
         yield site
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 def program() -> str:
     """nginx's program; Debian installs it where we are root and it is missing."""
-    found = _find()
-    if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
-        print("No nginx found, trying: apt-get install nginx", flush=True)
-        # Debian's own service of that name is installed, not started: without systemd, and with it.
-        quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1", "SYSTEMD_OFFLINE": "1"}
-        for command in (["update"], ["install", "--yes", "--no-install-recommends", "nginx"]):
-            subprocess.run(["apt-get", *command], check=False, env=quiet)
-        found = _find()
-    if found is None:
-        raise RuntimeError(MISSING)
-    return found
+    return found_or_installed(_find, "nginx", MISSING)
 
 
 def _find() -> str | None:
