@@ -16,11 +16,17 @@ from tests.browser import chromium, server
 from tests.browser.conftest import APP, DEVICES, go
 
 FLOOR = Path(__file__).with_name("floor_app.py")
-LIMITS = {8: 1.25, 64: 2.0}  # sequence length -> the most that the ratio may be
+STEP, JUMP = ("ArrowLeft", "ArrowRight"), ("PageDown", "PageUp")
+# Sequence length, the keys that are pressed in turn -> the most that the ratio may be.
+CASES = {(8, STEP): 1.25, (64, STEP): 2.0, (16, JUMP): None}
 WARM_UP, ROUNDS = 5, 40
 ABOUT = f"""\
 A key press on *Sequence length T* until the start page's four matrices are painted, against an app with
-the same slider and one line of text, on the same server settings. Median of {ROUNDS} presses in turn."""
+the same slider and one line of text, on the same server settings. Median of {ROUNDS} presses in turn.
+
+The pictures of one step more and one step less come with the matrices, up to about T = 20 (ui/ahead.py): at
+T = 8 the browser draws without the server, and the floor cannot. A larger T and a jump (Page Up, Page
+Down) wait for the server's answer."""
 
 # Sets `painted`, a promise of the milliseconds from the key event until all `watched` are on screen, changed.
 ARM = """(watched, attributes) => {
@@ -66,28 +72,30 @@ class Runner:
         )  # what follows the picture (URL, sidebar) is not in the next one's time
 
 
-def measure(browser: Browser, floor_url: str, tutor_url: str, seq_len: int) -> list[str]:
-    """The medians and their ratio at one sequence length."""
+def measure(
+    browser: Browser, floor_url: str, tutor_url: str, seq_len: int, keys: tuple[str, str]
+) -> tuple[float, float]:
+    """The medians, floor and start page, from one sequence length with two keys in turn."""
     floor = Runner(browser, floor_url, '[data-testid="stText"]', None)
     tutor = Runner(browser, f"{tutor_url}/?seq_len={seq_len}", "[data-painted]", ["data-painted"])
     for turn in range(WARM_UP + ROUNDS):
         for runner in (floor, tutor):
-            runner.press("ArrowLeft" if turn % 2 == 0 else "ArrowRight")
-    floor_ms, tutor_ms = (statistics.median(runner.times[WARM_UP:]) for runner in (floor, tutor))
+            runner.press(keys[turn % 2])
     floor.page.close()
     tutor.page.close()
-    figures = f"{floor_ms:.1f}", f"{tutor_ms:.1f}", f"{tutor_ms / floor_ms:.2f}", f"{LIMITS[seq_len]}"
-    return [f"T = {seq_len}", *figures]
+    return statistics.median(floor.times[WARM_UP:]), statistics.median(tutor.times[WARM_UP:])
 
 
 def section() -> Section:
-    """One row for each sequence length of LIMITS."""
+    """One row for each of CASES."""
     columns = ["start page", "floor, ms", "painted, ms", "×", "asked, at most"]
     rows = []
     with server.serve(FLOOR) as floor_url, server.serve(APP) as tutor_url, sync_playwright() as playwright:
         browser = chromium.launch(playwright)
-        for seq_len in LIMITS:
-            rows.append(measure(browser, floor_url, tutor_url, seq_len))
+        for (seq_len, keys), limit in CASES.items():
+            floor_ms, tutor_ms = measure(browser, floor_url, tutor_url, seq_len, keys)
+            figures = f"{floor_ms:.1f}", f"{tutor_ms:.1f}", f"{tutor_ms / floor_ms:.2f}", f"{limit or '-'}"
+            rows.append([f"T = {seq_len}, {'one step' if keys == STEP else 'a jump'}", *figures])
             print(*rows[-1], file=sys.stderr, flush=True)
         browser.close()
     return Section("Start page: slider to paint", ABOUT, ("streamlit",), [Table(columns, rows)])

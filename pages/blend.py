@@ -11,7 +11,7 @@ def render(view: View) -> None:
     stage.idea("blend")
     matrices, arithmetic = stage.columns()
     with matrices:
-        stage.show_step(view, product(view), "output")
+        stage.show_step(view, product, "output")
         stage.code(blend)
     with arithmetic:
         predict.show(view, "blend")

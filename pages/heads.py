@@ -48,7 +48,7 @@ def side_by_side(view: View) -> None:
     """The weights of every head, and what each gives the selected pair of words."""
     maps, numbers = stage.columns()
     with maps:
-        stage.show(view, stage.every_head(view, "weights"), "The weights of all heads")
+        stage.show_live(view, all_weights, "The weights of all heads")
         stage.code(multi_head)
     with numbers:
         predict.show(view, "heads")
@@ -56,9 +56,14 @@ def side_by_side(view: View) -> None:
         stage.pitfalls("heads")
 
 
+def all_weights(view: View) -> list:
+    """A of every head."""
+    return stage.every_head(view, "weights")
+
+
 def shapes(view: View) -> None:
     """Q on its way into the heads and back; the selected element's index on every rung."""
-    stage.show(view, tensors.rungs(view), "Q in its four shapes", max_height=360)
+    stage.show_live(view, tensors.rungs, "Q in its four shapes", max_height=360)
     code, index = stage.columns()
     with code:
         stage.code(split_heads, merge_heads)
@@ -72,7 +77,7 @@ def join(view: View) -> None:
     """The heads' outputs side by side, times W_O."""
     matrices, numbers = stage.columns()
     with matrices:
-        stage.show(view, tensors.join(view), "Concatenate and project")
+        stage.show_live(view, tensors.join, "Concatenate and project")
         stage.code(join_heads)
     with numbers:
         predict.show(view, "heads")

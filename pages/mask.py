@@ -14,8 +14,7 @@ def render(view: View) -> None:
     masked_view = view.but(mask="causal") if view.setup.mask == "none" else view
     if masked_view is not view:
         instead.tell("mask", "No mask chosen", "Choose causal", mask="causal")
-    both = before_and_after(open_view, masked_view)
-    stage.show_step(masked_view, both, "weights", max_height=presenter.rest(272))
+    stage.show_step(masked_view, before_and_after, "weights", max_height=presenter.rest(272))
     leak, arithmetic, code = stage.thirds()
     with leak, presenter.screen("leak"):
         position = controls.replaced_word(view.inputs)
@@ -30,8 +29,9 @@ def render(view: View) -> None:
     labs.mask.show(masked_view)
 
 
-def before_and_after(open_view: View, masked_view: View) -> list:
+def before_and_after(masked_view: View) -> list:
     """No mask at the left; with the mask, the scores and the weights."""
+    open_view = masked_view.but(mask="none")
     return [
         tensors.matrix(open_view, "weights", (0, 0), id="open", title="Weights, no mask", sources={}),
         tensors.matrix(masked_view, "masked_scores", (0, 1)),

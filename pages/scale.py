@@ -11,7 +11,7 @@ def render(view: View) -> None:
     stage.idea("scale")
     matrices, arithmetic = stage.columns()
     with matrices:
-        stage.show_step(view, division(view), "scaled_scores")
+        stage.show_step(view, division, "scaled_scores")
         stage.code(scale)
     with arithmetic:
         predict.show(view, "scale")

@@ -11,7 +11,7 @@ def render(view: View) -> None:
     stage.idea("score")
     matrices, arithmetic = stage.columns()
     with matrices:
-        stage.show_step(view, product(view), "scores")
+        stage.show_step(view, product, "scores")
         stage.code(score)
     with arithmetic:
         predict.show(view, "score")

@@ -12,7 +12,7 @@ def render(view: View) -> None:
     stage.idea("softmax")
     matrices, arithmetic = stage.columns()
     with matrices:
-        stage.show_step(view, shares(view), "weights")
+        stage.show_step(view, shares, "weights")
         stage.code(softmax)
     with arithmetic:
         predict.show(view, "softmax")

@@ -8,7 +8,7 @@ from ui.view import View
 def render(view: View) -> None:
     """Four whole matrices in a row, then the selected word's own row through the steps."""
     stage.idea("start")
-    stage.show_step(view, pipeline(view), "weights", max_height=presenter.rest(280))
+    stage.show_step(view, pipeline, "weights", max_height=presenter.rest(280))
     row, code = stage.columns(11, 10)
     with row, presenter.screen("row"):
         stage.row_story(view)

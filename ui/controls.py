@@ -37,6 +37,13 @@ class Selection:
     head: int | None  # None = all heads side by side
 
 
+def within(selection: Selection, arrays: Inputs) -> Selection:
+    """The selected cell, or the nearest one that there is."""
+    most = {key: size - 1 for key, size in _index_sizes(arrays).items()}
+    row, col, channel = (min(getattr(selection, key), most[key]) for key in ("row", "col", "channel"))
+    return Selection(row, col, channel, selection.head)
+
+
 def draw() -> tuple[Setup, Selection]:
     """Draw the whole sidebar; return what the reader chose and the cell that is looked at."""
     shared, cell = st.container(), st.container()
@@ -198,7 +205,8 @@ def _seq_len() -> int:
             "T", SEQ_LENS[0], SEQ_LENS[-1], FIRST.seq_len, key="seq_len", bind="query-params"
         )
     first = DRAGGED not in st.session_state
-    if not first:
+    if not first and st.session_state[DRAGGED] != seq_len:
+        # Only then: what is assigned is also put back in the browser, where the slider may be further by now.
         st.session_state[DRAGGED] = seq_len
     with drag:
         dragged = st.slider(

@@ -88,6 +88,20 @@ class Matrix:
             _check_same_shape(self, name)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Ahead:
+    """What a board will show when a slider of the page has been moved, for the browser to have in time.
+
+    slider is the key of its widget; start and stop are the texts of where it stands and where it is moved to.
+    """
+
+    slider: str
+    start: str
+    stop: str
+    matrices: Sequence[Matrix]
+    selected: Mapping[str, int]
+
+
 def show_matrices(
     matrices: Sequence[Matrix],
     selected: Mapping[str, int],
@@ -100,6 +114,7 @@ def show_matrices(
     max_height: int = MAX_HEIGHT,
     main: str = "",
     scale: float = 1.0,
+    ahead: Sequence[Ahead] = (),
 ) -> None:
     """Draw the matrices as one board, with the cell (selected[row_axis], selected[col_axis]) of each boxed.
 
@@ -109,6 +124,7 @@ def show_matrices(
     max_height (CSS pixels; 0 = to the end of the window) is kept as long as the cells stay readable. main is
     the id of the matrix whose selected number is told until the reader has used another. scale draws
     everything larger, in a room that is max_height × scale high. One key, one board for a page's life.
+    ahead: what to show in its place as soon as a slider is moved, until Python has answered.
     """
     _component(
         key=key,
@@ -121,6 +137,7 @@ def show_matrices(
             max_height=max_height,
             main=main,
             scale=scale,
+            ahead=ahead,
         ),
         on_sent_change=partial(
             _receive, key, {matrix.id for matrix in matrices}, on_pick, on_edit, on_choose
@@ -138,23 +155,35 @@ def payload(
     max_height: int = MAX_HEIGHT,
     main: str = "",
     scale: float = 1.0,
+    ahead: Sequence[Ahead] = (),
 ) -> dict[str, Any]:
     """What the browser receives: JSON, with each tensor as base64 of its little-endian bytes, row by row.
 
     answered is the number of the browser's last message that Python has seen: until its own last message is
     answered, the browser keeps its own selection, so that quick keys never jump back.
     """
-    ids = [matrix.id for matrix in matrices]
-    if len(set(ids)) < len(ids):
-        raise ValueError(f"Matrices on one board need different ids, found {', '.join(ids)}.")
     return {
         "label": label,
-        "selected": {axis: int(index) for axis, index in selected.items()},
+        **_picture(matrices, selected),
         "answered": answered,
         "pickable": pickable,
         "maxHeight": max_height,
         "main": main,
         "scale": scale,
+        "ahead": [
+            {"slider": step.slider, "start": step.start, "stop": step.stop}
+            | _picture(step.matrices, step.selected)
+            for step in ahead
+        ],
+    }
+
+
+def _picture(matrices: Sequence[Matrix], selected: Mapping[str, int]) -> dict[str, Any]:
+    ids = [matrix.id for matrix in matrices]
+    if len(set(ids)) < len(ids):
+        raise ValueError(f"Matrices on one board need different ids, found {', '.join(ids)}.")
+    return {
+        "selected": {axis: int(index) for axis, index in selected.items()},
         "matrices": [_describe(matrix) for matrix in matrices],
     }
 

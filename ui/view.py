@@ -8,7 +8,7 @@ from core.heads import MultiHeadSteps
 from core.real import natural
 from core.setup import Inputs, Setup, changed, inputs, run
 from ui import real_controls
-from ui.controls import Selection
+from ui.controls import Selection, within
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,8 +27,12 @@ class View:
         return cls(setup, inputs(setup), run(setup), changed(setup) if setup.edits else {}, selection)
 
     def but(self, **choices: object) -> "View":
-        """The same view with other choices, for a page that has something to compare."""
-        return View.of(replace(self.setup, **choices), self.selection)
+        """The same view with other choices, for a page that has something to compare.
+
+        A selected cell that the other sizes do not have is moved to the nearest that they have.
+        """
+        setup = replace(self.setup, **choices)
+        return View.of(setup, within(self.selection, inputs(setup)))
 
     def real(self, example: str) -> "View":
         """This view if it shows that real example, else what it would show if the example were chosen."""
@@ -51,6 +55,16 @@ class View:
     def one(self) -> AttentionSteps:
         """The chosen head's steps, 2-D."""
         return self.steps.heads.head(self.head)
+
+    @property
+    def selected(self) -> dict[str, int]:
+        """The selected cell by the axes of the matrices."""
+        return {
+            "query": self.selection.row,
+            "key": self.selection.col,
+            "channel": self.channel,
+            "value_channel": self.value_channel,
+        }
 
     @property
     def channel(self) -> int:

@@ -34,31 +34,67 @@ class Board {
     this.live = element("div", "live", this.root, { "aria-live": "polite" });
     this.views = new Map();
     this.selected = {};
-    this.updates = 0;
+    this.updates = 0; // of Python
+    this.move = null; // of a slider, that Python has not heard of
+    this.painted = 0; // pictures, with those that were drawn ahead of Python
     this.sent = 0; // the number of the last message to Python, and what has no answer yet:
     this.pick = null;
     this.edits = [];
     this.watch = new ResizeObserver(() => this.resize());
+    this.moves = new MutationObserver((records) => records.forEach(({ target }) => this.follow(target)));
   }
 
   // --- from Python ---
 
-  // data-painted counts the payloads whose picture stands; data-settled those whose colours have also faded.
   update(data, send) {
     this.send = send;
+    this.given = data;
+    const ahead = this.ahead();
+    if (!ahead) this.move = null; // Python has heard of it
+    this.draw(ahead ?? data);
+    this.updates += 1;
+    return this.updates;
+  }
+
+  // A slider has come to a stop whose picture is here already, or back to where Python knows it.
+  follow(slider) {
+    const stop = slider.getAttribute("aria-valuetext");
+    const [step] = this.given.ahead.filter((step) => slider.closest(`.st-key-${step.slider}`));
+    if (!step) return;
+    this.move = { slider: step.slider, stop };
+    const ahead = this.ahead();
+    if (ahead || step.start === stop) this.draw(ahead ?? this.given);
+  }
+
+  // The picture of the reader's last move, until Python has heard of it: an answer to something before it may come.
+  ahead() {
+    const { slider, stop } = this.move ?? {};
+    const step = this.given.ahead.find((step) => step.slider === slider && step.stop === stop);
+    return step && { ...this.given, ...step };
+  }
+
+  // data-painted counts the pictures that have stood; data-settled tells of which the colours have also faded.
+  draw(data) {
     this.data = data;
     this.root.classList.toggle("large", data.scale > 1);
     this.theme = readTheme(this.root);
     setAttributes(this.root, { "aria-label": data.label });
     this.hear(data);
-    const fading = this.receive(data.matrices);
+    const news = this.isNews(data);
+    const fades = news && this.receive(data.matrices);
     this.attach();
     this.redraw();
-    this.updates += 1;
-    this.root.dataset.painted = this.updates;
-    if (fading) this.fade();
-    else this.settle();
-    return this.updates;
+    this.painted += 1;
+    this.root.dataset.painted = this.painted;
+    if (fades) this.fade();
+    else if (news || !this.fading) this.settle();
+  }
+
+  // The answer to what was drawn ahead brings the same numbers: their colours may still be fading.
+  isNews({ matrices }) {
+    const [drawn, mode] = [this.drawn, this.mode];
+    this.drawn = JSON.stringify(matrices);
+    return this.drawn !== drawn || this.theme.mode !== mode;
   }
 
   // Take over Python's selection, unless Python has not heard of the reader's last one yet.
@@ -110,6 +146,7 @@ class Board {
     if (boards.has(this)) return;
     boards.add(this);
     this.watch.observe(this.root);
+    this.moves.observe(document.body, { subtree: true, attributeFilter: ["aria-valuetext"] });
     const page = document.querySelector('[data-testid="stMainBlockContainer"]');
     if (page) this.watch.observe(page); // what comes above the board later moves it
     if (document.fonts.status !== "loaded") document.fonts.ready.then(() => this.fontsCame());
@@ -122,6 +159,7 @@ class Board {
     if (lights.board === this) lights.clear();
     boards.delete(this);
     this.watch.disconnect();
+    this.moves.disconnect();
   }
 
   resize() {
@@ -240,7 +278,7 @@ class Board {
   settle() {
     this.fading = null;
     for (const view of this.all()) view.settle();
-    this.root.dataset.settled = this.updates;
+    this.root.dataset.settled = this.painted;
   }
 
   // The exact number under the pointer, else in the selected cell of the matrix used last.

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from ui import matrix
-from ui.matrix import ASSETS, SCRIPTS, Matrix, payload
+from ui.matrix import ASSETS, SCRIPTS, Ahead, Matrix, payload
 
 WORDS = ("The", "kite", "The")
 
@@ -112,6 +112,7 @@ def test_the_message_says_what_the_board_needs():
         "main": "",
         "scale": 1.0,
         "matrices": None,
+        "ahead": [],
     }
     description = sent(drawn)
     assert description["place"] == [1, 2]
@@ -119,6 +120,23 @@ def test_the_message_says_what_the_board_needs():
     assert description["sources"] == {"q": ["query"]}
     assert description["limits"] == [-1, 2]
     assert description["symbol"] == "Scores S"
+
+
+def test_what_a_slider_will_bring_is_a_picture_of_its_own():
+    step = Ahead("length", "2", "3", [make(np.eye(3))], {"query": 2})
+
+    message = payload([make(np.eye(2))], {"query": 1}, label="Board", ahead=[step])
+
+    picture = payload([make(np.eye(3))], {"query": 2}, label="Board")
+    assert message["ahead"] == [
+        {
+            "slider": "length",
+            "start": "2",
+            "stop": "3",
+            "selected": picture["selected"],
+            "matrices": picture["matrices"],
+        }
+    ]
 
 
 def complaint(values=((1.0, 2.0), (3.0, 4.0)), **more) -> str:

@@ -1,0 +1,158 @@
+"""A slider's next picture is there before the server has answered; what the server says then counts."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, WebSocketRoute, expect
+
+from core.setup import Setup, run
+from tests.browser.conftest import go
+from tests.browser.test_journeys import expect_parameters
+from tests.browser.test_matrix import grid
+
+LENGTH, WIDTH = "Sequence length T", "Width of a query, d_k"
+
+
+class Line:
+    """The line from the page to the server, which can be held: then the server hears nothing."""
+
+    def __init__(self, page: Page) -> None:
+        self.waiting: list[Callable[[], None]] = []
+        self.held = False
+        page.route_web_socket("**/_stcore/stream", self._join)
+
+    def _join(self, route: WebSocketRoute) -> None:
+        server = route.connect_to_server()
+
+        def pass_on(message: str | bytes) -> None:
+            if self.held:
+                self.waiting.append(lambda: server.send(message))
+            else:
+                server.send(message)
+
+        route.on_message(pass_on)
+
+    def release(self) -> None:
+        """Say all that was held, in its order."""
+        self.held = False
+        while self.waiting:
+            self.say_first()
+
+    def say_first(self) -> None:
+        """Say what was held first, and hold the rest."""
+        self.waiting.pop(0)()
+
+
+@pytest.fixture
+def line(page) -> Line:
+    return Line(page)
+
+
+# Every number of A as it is drawn.
+WEIGHTS = """(g) => Array.from({ length: g.ariaRowCount - 1 }, (_, row) =>
+    Array.from({ length: g.ariaColCount - 1 }, (_, col) => g.cellText(row, col)))"""
+
+
+# Notes the length of every picture from now on.
+WATCH = """(board) => {
+    window.lengths = [];
+    const note = () => lengths.push(board.querySelector('[role="grid"]').ariaRowCount - 1);
+    new MutationObserver(note).observe(board, { attributeFilter: ["data-painted"] });
+}"""
+
+
+def expect_weights(page: Page, setup: Setup) -> None:
+    """Wait until A is that of the core, each number to the two digits that a cell shows."""
+    computed = run(setup).heads.weights[0]
+    for _ in range(50):
+        shown = grid(page, "Weights A").evaluate(WEIGHTS)
+        texts = [text for row in shown for text in row]
+        if len(shown) == len(computed) and all(map(_same, texts, computed.ravel())):
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(f"{shown} is drawn where the core has\n{computed}")
+
+
+def _same(text: str, number: float) -> bool:
+    return number < 0.01 if text in ("<0.01", "0") else abs(float(text) - number) < 0.0051
+
+
+def test_the_picture_moves_while_the_server_is_silent(page, app_url, line):
+    go(page, app_url)
+    expect_weights(page, Setup())
+    line.held = True
+
+    page.get_by_role("slider", name=LENGTH).press("ArrowRight")
+    expect_weights(page, Setup(seq_len=8))
+    page.get_by_role("slider", name=LENGTH).press("ArrowLeft")
+    expect_weights(page, Setup())
+    page.get_by_role("slider", name=LENGTH).press("ArrowLeft")
+    expect_weights(page, Setup(seq_len=6))
+    assert "seq_len" not in page.url
+
+    line.release()
+    expect(page).to_have_url(f"{app_url}/?seq_len=6")
+    expect_weights(page, Setup(seq_len=6))
+
+
+def test_the_width_moves_too_and_the_answer_brings_what_belongs_to_it(page, app_url, line):
+    go(page, app_url)
+    expect_weights(page, Setup())
+    line.held = True
+
+    page.get_by_role("slider", name=WIDTH).press("ArrowRight")
+    expect_weights(page, Setup(d_k=8))
+    expect(page.get_by_text("d_model = heads × d_k = 1 × 4 = 4")).to_be_visible()
+
+    line.release()
+    expect(page.get_by_text("d_model = heads × d_k = 1 × 8 = 8")).to_be_visible()
+    expect_weights(page, Setup(d_k=8))
+
+
+def test_a_stop_further_away_waits_for_the_server(page, app_url, line):
+    go(page, app_url)
+    expect_weights(page, Setup())
+    line.held = True
+
+    slider = page.get_by_role("slider", name=LENGTH)
+    slider.press("ArrowRight")
+    expect_weights(page, Setup(seq_len=8))
+    slider.press("ArrowRight")
+    expect(slider).to_have_value("9")
+    expect_weights(page, Setup(seq_len=8))
+
+    line.release()
+    expect_weights(page, Setup(seq_len=9))
+
+
+def test_an_answer_to_something_before_does_not_turn_the_move_back(page, app_url, line):
+    go(page, app_url)
+    expect_weights(page, Setup())
+    line.held = True
+    page.get_by_role("spinbutton", name="Query").press("ArrowUp")
+    page.get_by_role("slider", name=LENGTH).press("ArrowRight")
+    expect_weights(page, Setup(seq_len=8))
+    page.locator(".st-key-matrices [data-painted]").evaluate(WATCH)
+
+    line.say_first()
+    expect_parameters(page, row="5")
+    page.wait_for_function("lengths.length > 0")
+    assert set(page.evaluate("lengths")) == {8}
+
+    line.release()
+    expect_parameters(page, row="5", seq_len="8")
+    expect_weights(page, Setup(seq_len=8))
+
+
+def test_a_selection_in_the_last_row_is_kept_in_the_matrix(page, app_url, line):
+    go(page, f"{app_url}/?row=6&col=6")
+    expect_weights(page, Setup())
+    line.held = True
+
+    page.get_by_role("slider", name=LENGTH).press("ArrowLeft")
+
+    cell = grid(page, "Weights A").locator('[role="gridcell"]')
+    expect(cell).to_have_attribute("aria-colindex", "7")
+    expect(cell).to_have_attribute("aria-selected", "true")
+    line.release()
+    expect_parameters(page, seq_len="6", row="5", col="5")
