@@ -1,8 +1,7 @@
 """Teach: link, plans, notes, worksheet and poll for a class; for a learner with a class code, the vote."""
 
-import streamlit as st
-
 from ui import stage
+from ui.choice import one_of
 from ui.teach import link, plans, sheet
 from ui.view import View
 
@@ -17,8 +16,8 @@ def render(view: View) -> None:
         vote.show()
         return
     stage.idea("teach")
-    room = st.segmented_control(
-        "Room", list(rooms), default="Link", key="room", bind="query-params", required=True,
+    room = one_of(
+        "Room", list(rooms), default="Link", key="room",
         label_visibility="collapsed",
     )  # fmt: skip
     rooms[room](view, {page.slug: page.title for page in PAGES})

@@ -8,6 +8,7 @@ import streamlit as st
 from core.experiments.transcription import line_check
 from core.export import MADE_BY, NUMPY_BLANKS, VERSIONS, CodeBlank, check_code, listing
 from ui import presenter, stage, tensors, text
+from ui.choice import one_of
 from ui.view import View
 
 # In the order of the formula as it is written; the labels read together are the formula.
@@ -19,13 +20,13 @@ _ICONS = {"right": ":material/check:", "wrong": ":material/close:"}
 def choose() -> tuple[str, str, bool]:
     """The part of the formula, the version of the code, and whether its blanks are to be filled in."""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        part = st.segmented_control(
+        part = one_of(
             "Part of the formula", list(PARTS), default="score", format_func=PARTS.__getitem__,
-            key="line", bind="query-params", required=True, label_visibility="collapsed",
+            key="line", label_visibility="collapsed",
         )  # fmt: skip
-        version = st.segmented_control(
+        version = one_of(
             "Version", list(VERSIONS), default="numpy", format_func=VERSIONS.__getitem__,
-            key="version", bind="query-params", required=True, wrap=True, label_visibility="collapsed",
+            key="version", wrap=True, label_visibility="collapsed",
         )  # fmt: skip
         blanks = st.toggle(
             "Fill in",

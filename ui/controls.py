@@ -14,6 +14,7 @@ from core.examples import EXAMPLES
 from core.real import REAL, notes
 from core.setup import D_KS, GIVEN, HEADS, MASKS, SEQ_LENS, Inputs, Setup, inputs, parse_edits, with_edit
 from ui import real_controls
+from ui.choice import one_of
 from ui.text import literal
 
 FIRST = Setup()
@@ -353,7 +354,7 @@ def replaced_word(arrays: Inputs) -> int:
 
 def heads_part(parts: Sequence[str]) -> str:
     """The heads page's own control: which of its parts is shown in numbers."""
-    return st.segmented_control(
-        "Part", parts, default=parts[0], key="part", bind="query-params", required=True,
+    return one_of(
+        "Part", parts, default=parts[0], key="part",
         label_visibility="collapsed",
     )  # fmt: skip

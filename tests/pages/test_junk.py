@@ -105,6 +105,20 @@ def test_numbers_without_end_leave_the_address(slug: str) -> None:
     assert dict(app.query_params) == {"seq_len": "9", "room": "Poll"}
 
 
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_name_without_a_value_gives_the_default(slug: str) -> None:
+    for lab in LABS[slug].LABS if slug in LABS else ("",):
+        if lab in SLOW:
+            continue
+        usual = opened(slug, {f"{slug}_lab": lab})
+        app = opened(slug, dict.fromkeys(bound(usual._tree) - {""}, "") | {f"{slug}_lab": lab})
+        check(app)
+        assert [(group.key, group.value) for group in app.button_group] == [
+            (group.key, group.value) for group in usual.button_group
+        ]
+    check(opened(slug, {f"{slug}_lab": ""}))
+
+
 def test_every_bound_input_is_tried() -> None:
     for slug in SLUGS:
         labs = LABS[slug].LABS if slug in LABS else ("",)

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.experiments.prose import Table
 from ui import presenter, stage, tensors, text
+from ui.choice import one_of
 from ui.matrix import Matrix
 from ui.view import View
 
@@ -30,9 +31,8 @@ def choose(slug: str, labs: Mapping[str, Lab], view: View) -> None:
     """The chooser and the one lab that is open; only that one is computed. The first is open at the start."""
     with st.container(key="labs"):
         st.header(text.part("labs/labs", "Heading"), divider="gray")
-        name = st.segmented_control(
-            "Lab", list(labs), default=next(iter(labs)), key=f"{slug}_lab", bind="query-params",
-            required=True, label_visibility="collapsed",
+        name = one_of(
+            "Lab", list(labs), default=next(iter(labs)), key=f"{slug}_lab", label_visibility="collapsed",
         )  # fmt: skip
         st.markdown(text.part(f"labs/{slug}", name))
         labs[name](view)

@@ -5,6 +5,7 @@ import streamlit as st
 from core.experiments.blending import BlendLab, blend_lab, doubling_lab, hull_lab
 from core.setup import allowed
 from ui import charts, figures, presenter
+from ui.choice import one_of
 from ui.labs import bench
 from ui.labs.softmax import soft_and_hard
 from ui.view import View
@@ -78,9 +79,7 @@ def _channel(view: View, label: str, key: str, first: int) -> int:
 
 def doubling(view: View) -> None:
     """One input doubled: the selected row's weights and output before and after."""
-    name = st.segmented_control(
-        "Doubled", ("V", "Q", "K"), default="V", key="doubled", bind="query-params", required=True
-    )
+    name = one_of("Doubled", ("V", "Q", "K"), default="V", key="doubled")
     lab = doubling_lab(view.one, name.lower(), allowed(view.setup))
     row = view.selection.row
     sides = (

@@ -11,6 +11,7 @@ from core.experiments.painting import painted_lab, with_flip
 from core.experiments.prefixes import prefix_lab
 from core.setup import allowed
 from ui import charts, controls, figures, presenter, text
+from ui.choice import one_of
 from ui.labs import bench
 from ui.matrix import Matrix, show_matrices
 from ui.view import View
@@ -139,9 +140,7 @@ def conventions(view: View) -> None:
 def fills(view: View) -> None:
     """What the usual fill values do in each number format."""
     names = [form.name for form in FORMATS]
-    form = st.segmented_control(
-        "Number format", names, default="float16", key="format", bind="query-params", required=True
-    )
+    form = one_of("Number format", names, default="float16", key="format")
     found = fills_lab(view.one.scaled_scores[view.selection.row])
     bench.table(fills_table(tuple(one for one in found if one.format == form)))
     st.markdown(text.literal(fills_caption(found)))

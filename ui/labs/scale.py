@@ -20,6 +20,7 @@ from core.experiments.training import (
 from core.experiments.variance import variance_curve, variance_lab
 from core.setup import D_KS, HEADS
 from ui import charts, figures, presenter
+from ui.choice import one_of
 from ui.labs import bench, runs
 from ui.view import View
 
@@ -122,14 +123,11 @@ def gradient(view: View) -> None:
     """(c) How much gradient a row lets through, over d_k."""
     left, right = st.columns([2, 1], gap="medium")
     with left:
-        measure = st.segmented_control(
-            "Measured", list(MEASURES), default="median gradient", key="measure", bind="query-params",
-            required=True,
+        measure = one_of(
+            "Measured", list(MEASURES), default="median gradient", key="measure",
         )  # fmt: skip
     with right:
-        n_keys = st.segmented_control(
-            "Keys in a row", (8, 64), default=8, key="n_keys", bind="query-params", required=True
-        )
+        n_keys = one_of("Keys in a row", (8, 64), default=8, key="n_keys")
     curve = _gradient_curve(n_keys, view.setup.seed)
     name, title = MEASURES[measure]
     raw, scaled = curve.series(name)
@@ -170,9 +168,7 @@ def divisors(view: View) -> None:
     with left:
         d_k = _width()
     with right:
-        n_heads = st.segmented_control(
-            "Heads, for √d_model", HEADS, default=8, key="lab_heads", bind="query-params", required=True
-        )
+        n_heads = one_of("Heads, for √d_model", HEADS, default=8, key="lab_heads")
     row = view.selection.row
     lab = divisor_lab(d_k, n_heads, view.setup.seed, view.one.scores[row], view.setup.d_k)
     bench.table(lab.table)
@@ -241,9 +237,7 @@ def step_sizes(view: View) -> None:
     with left:
         d_k = st.select_slider("Width d_k", TRAIN_D_KS[:-1], 256, key="sweep_d_k", bind="query-params")
     with right:
-        optimiser = st.segmented_control(
-            "Optimiser", OPTIMISERS, default="sgd", key="optimiser", bind="query-params", required=True
-        )
+        optimiser = one_of("Optimiser", OPTIMISERS, default="sgd", key="optimiser")
     settings = Training(d_k=d_k, optimiser=optimiser, n_steps=SWEEP_STEPS, seed=view.setup.seed)
     runs.show(
         runs.Experiment(

@@ -10,6 +10,7 @@ from core.experiments.formats import formats_lab
 from core.experiments.hardness import axis_lab, hardness_lab, shift_lab, soft_hard_lab
 from core.readouts import column_sums, row_sums
 from ui import charts, figures, tensors
+from ui.choice import one_of
 from ui.labs import bench
 from ui.matrix import Matrix
 from ui.view import View
@@ -95,9 +96,7 @@ def soft_and_hard(view: View) -> None:
 def formats(view: View) -> None:
     """The same row in four number formats."""
     rows = {"1000, 1001, 1002": LARGE_ROW, "the selected row": None}
-    chosen = st.segmented_control(
-        "Scores", list(rows), default="1000, 1001, 1002", key="format_row", bind="query-params", required=True
-    )
+    chosen = one_of("Scores", list(rows), default="1000, 1001, 1002", key="format_row")
     lab = formats_lab(_row(view) if rows[chosen] is None else np.array(LARGE_ROW))
     bench.table(lab.table)
     bench.tell(lab)

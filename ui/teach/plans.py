@@ -6,6 +6,7 @@ import streamlit as st
 
 from core import quiz
 from ui import presenter, text
+from ui.choice import one_of
 from ui.teach import address
 from ui.teaching import PLANS, Stop, plan
 from ui.view import View
@@ -15,8 +16,8 @@ LENGTHS = {f"{minutes} minutes": minutes for minutes in PLANS}
 
 def show(_: View, titles: Mapping[str, str]) -> None:
     """One plan as a table; the minutes add up from stop to stop."""
-    length = st.segmented_control(
-        "Length", list(LENGTHS), default="50 minutes", key="plan", bind="query-params", required=True,
+    length = one_of(
+        "Length", list(LENGTHS), default="50 minutes", key="plan",
         label_visibility="collapsed",
     )  # fmt: skip
     chosen = plan(LENGTHS[length])
