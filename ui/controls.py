@@ -10,9 +10,11 @@ from typing import Any
 
 import streamlit as st
 
+from core.edits import parse_edits
 from core.examples import EXAMPLES
+from core.offered import D_KS, GIVEN, HEADS, MASKS, SEQ_LENS
 from core.real import REAL, notes
-from core.setup import D_KS, GIVEN, HEADS, MASKS, SEQ_LENS, Inputs, Setup, inputs, parse_edits, with_edit
+from core.setup import Inputs, Setup, inputs, with_edit
 from ui import real_controls
 from ui.choice import one_of
 from ui.text import literal
