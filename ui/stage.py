@@ -13,7 +13,8 @@ from core.arithmetic import Arithmetic, number, pipeline_row, projection_cell
 from core.ladder import address
 from core.leak import LeakTest
 from core.readouts import count_moved
-from ui import ahead, controls, presenter, real_controls, text
+from ui import controls, presenter, real_controls, text
+from ui.ahead import pictures
 from ui.frame import walk_links
 from ui.matrix import MAX_HEIGHT, Ahead, Matrix, show_matrices
 from ui.tensors import (
@@ -37,7 +38,7 @@ def show(
     key: str = FIRST_BOARD,
     max_height: int = MAX_HEIGHT,
     main: str = "",
-    next_ones: Sequence[Ahead] = (),
+    ahead: Sequence[Ahead] = (),
 ) -> None:
     """Draw the page's matrices; a picked cell and an edited number go to the URL."""
 
@@ -57,7 +58,7 @@ def show(
         max_height=presenter.room(max_height),
         main=main,
         scale=presenter.scale(),
-        ahead=next_ones,
+        ahead=ahead,
     )
     if key == FIRST_BOARD:
         paint_first()
@@ -102,8 +103,8 @@ def show_step(view: View, draw: Draw, name: str, max_height: int = MAX_HEIGHT) -
 def show_live(view: View, draw: Draw, label: str, max_height: int = MAX_HEIGHT, main: str = "") -> None:
     """The page's matrices, and with them those that the next step of a slider will bring."""
     now = draw(view)
-    next_ones = tuple(ahead.pictures(view, now, draw))
-    show(view, now, label, max_height=max_height, main=main, next_ones=next_ones)
+    ahead = tuple(pictures(view, now, draw))
+    show(view, now, label, max_height=max_height, main=main, ahead=ahead)
 
 
 def every_head(view: View, name: str) -> list[Matrix]:
