@@ -4,7 +4,6 @@ Nothing pickled is ever loaded. Each header is read first, and an array is read 
 within the limits, so that a small file cannot claim, or unpack to, gigabytes.
 """
 
-import ast
 import io
 import json
 import lzma
@@ -14,6 +13,8 @@ import zlib
 from typing import IO
 
 import numpy as np
+
+from core.syntax import literal
 
 MAX_TOTAL_BYTES = 100_000_000
 MAX_ARRAYS = 100
@@ -103,7 +104,7 @@ def _npy_header(stream: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np
     if n > _MAX_HEADER:
         raise FileError(f"the header of {_shown(name)} is {n} bytes long; {_MAX_HEADER} are allowed")
     try:
-        header = ast.literal_eval(stream.read(n).decode("latin1"))
+        header = literal(stream.read(n).decode("latin1"))
         shape, fortran, dtype = header["shape"], header["fortran_order"], np.dtype(header["descr"])
     except (ValueError, SyntaxError, TypeError, KeyError, RecursionError, MemoryError):
         raise FileError(f"the header of {_shown(name)} cannot be read") from None

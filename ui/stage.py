@@ -5,7 +5,7 @@ import inspect
 import textwrap
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 
 import streamlit as st
 
@@ -13,6 +13,7 @@ from core.arithmetic import Arithmetic, number, pipeline_row, projection_cell
 from core.ladder import address
 from core.leak import LeakTest
 from core.readouts import count_moved
+from core.syntax import parse
 from ui import controls, presenter, real_controls, text
 from ui.ahead import pictures
 from ui.frame import walk_links
@@ -171,10 +172,11 @@ def code(*functions: Callable) -> None:
         st.code(lines, language="python", wrap_lines=True)
 
 
+@cache  # of the few functions that pages show
 def source(function: Callable) -> str:
     """A function's own text, without its docstring and the types of its signature."""
     lines = textwrap.dedent(inspect.getsource(function)).splitlines()
-    (tree,) = ast.parse("\n".join(lines)).body
+    (tree,) = parse("\n".join(lines)).body
     assert isinstance(tree, ast.FunctionDef)
     first = tree.body[1] if ast.get_docstring(tree) else tree.body[0]
     names = ", ".join(argument.arg for argument in tree.args.args)
