@@ -1,11 +1,13 @@
 """Serve the tutor to others: `python -m deploy.serve`, with all options and variables of `streamlit run`.
 
-It differs from `streamlit run app.py` in two things. The settings below, which an option or a variable
-of the environment still overrides; and small answers leave at once. Streamlit's listening socket never
+It differs from `streamlit run app.py` in three things. The settings below, which an option or a variable
+of the environment still overrides. Small answers leave at once: Streamlit's listening socket never
 has TCP_NODELAY set, so the second of two small messages waits until the browser has acknowledged the
-first: 40 ms on each move of a slider that is dragged (measured in docs/measured/nginx.md).
+first, 40 ms on each move of a slider that is dragged (measured in docs/measured/nginx.md). And memory that
+is free is used again: see `share_free_memory`.
 """
 
+import ctypes
 import os
 import socket
 import sys
@@ -22,6 +24,8 @@ SETTINGS = {
     "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none",  # the code of a served copy does not change
     "OPENBLAS_NUM_THREADS": "1",  # more cores are used by more processes
 }
+_M_ARENA_MAX = -8  # glibc's malloc.h
+_ARENAS = 2
 _bind = starlette_server._bind_socket  # a name of Streamlit's own: its version is pinned, a test holds this
 
 
@@ -32,9 +36,22 @@ def bind_without_delay(address: str, port: int, backlog: int) -> socket.socket:
     return listener
 
 
+def share_free_memory() -> None:
+    """Have all threads take memory from the same two places, where the system's C library is glibc.
+
+    It has up to eight for each core, and what one thread has freed in its own no other thread uses. Each
+    run of a page is a new thread: memory grows for hours with holes that nobody fills.
+    """
+    if sys.platform == "linux" and "MALLOC_ARENA_MAX" not in os.environ:
+        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # other C libraries do without
+        if mallopt:
+            mallopt(_M_ARENA_MAX, _ARENAS)
+
+
 def main() -> None:
     """Run the app until the process is told to stop."""
     os.environ.update({name: os.environ.get(name, value) for name, value in SETTINGS.items()})
+    share_free_memory()
     vars(starlette_server)["_bind_socket"] = bind_without_delay
     cli.main(["run", str(APP), *sys.argv[1:]])
 

@@ -1,6 +1,10 @@
-"""deploy/serve.py: the socket it serves on, and its place in the running server."""
+"""deploy/serve.py: the socket it serves on, its place in the running server, its memory."""
 
+import os
 import socket
+import subprocess
+import sys
+from pathlib import Path
 
 from streamlit.web.server.starlette import starlette_server
 
@@ -26,3 +30,44 @@ def test_streamlit_binds_by_the_name_that_is_replaced(monkeypatch):
     except LookupError:
         return
     raise AssertionError("Streamlit bound its socket another way")
+
+
+THREADS_THAT_ALLOCATE = """
+import ctypes, threading
+from deploy.serve import share_free_memory
+
+share_free_memory()
+libc = ctypes.CDLL(None)
+libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+all_hold = threading.Barrier(8)
+
+def hold():
+    block = libc.malloc(50_000)
+    all_hold.wait()
+    libc.free(block)
+
+threads = [threading.Thread(target=hold) for _ in range(8)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+libc.fdopen.restype = ctypes.c_void_p
+libc.malloc_info(0, ctypes.c_void_p(libc.fdopen(1, b"w")))
+libc.fflush(None)
+"""
+
+
+def places(**environment: str) -> int:
+    """From how many places eight threads take memory, all at once, after share_free_memory()."""
+    others = {name: value for name, value in os.environ.items() if name != "MALLOC_ARENA_MAX"}
+    told = subprocess.run(
+        [sys.executable, "-c", THREADS_THAT_ALLOCATE],
+        cwd=Path(__file__).parents[2], env=others | environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return told.stdout.count("<heap ")
+
+
+def test_threads_share_two_places_of_memory():
+    assert places() == 2
+
+
+def test_the_environment_says_otherwise():
+    assert places(MALLOC_ARENA_MAX="5") == 5
