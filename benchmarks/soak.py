@@ -6,7 +6,7 @@ verdict looks at memory after a warm-up, at exceptions and lost replies, at what
 threads, open files and temporary files that are left when everybody has gone. Ends with code 1 if one is not
 well. Needs Linux.
 
-The server is deploy/serve.py, as others are served; soaked.py has it tell what its threads are.
+The server is deploy/serve.py, as others are served; soaked.py has it tell what it holds.
 """
 
 import argparse
@@ -20,6 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from benchmarks import soaked as inside
 from benchmarks.load import process, pupil, wander
@@ -48,13 +49,15 @@ class Left:
     handles: int
     files: int
     mb: float
+    objects: int  # of Python's, without garbage
 
     @classmethod
     async def by(cls, served: server.Server) -> "Left":
         """Look now."""
         files = sum(path.is_file() for path in served.temporary.rglob("*"))
-        threads = await threads_of(served)
-        return cls(threads, process.handles(served.pid), files, process.memory(served.pid))
+        mb = process.memory(served.pid)  # first: to tell takes memory
+        told = await told_by(served)
+        return cls(told["threads"], process.handles(served.pid), files, mb, told["objects"])
 
 
 @dataclass
@@ -144,9 +147,9 @@ async def soak(served: server.Server, n_sessions: int, minutes: float) -> Soaked
     return soaked
 
 
-async def threads_of(served: server.Server) -> dict[str, int]:
-    """Its threads by name. TimeoutError if it does not say within a minute."""
-    file = served.log.parent / inside.THREADS
+async def told_by(served: server.Server) -> dict[str, Any]:
+    """What soaked.py says of itself. TimeoutError if it does not within a minute."""
+    file = served.log.parent / inside.TOLD
     file.unlink(missing_ok=True)
     os.kill(served.pid, signal.SIGUSR1)
     async with asyncio.timeout(60):
@@ -220,7 +223,7 @@ def page(soaked: Soaked, n_sessions: int) -> str:
             table(("what has to be well", ""), verdicts),
             _rise(soaked),
             table(("minute", "MB"), _memory(soaked)),
-            table(("nobody there", "files and sockets", "temporary files", "MB"), _left(soaked)),
+            table(("nobody there", "files and sockets", "temporary files", "MB", "objects"), _left(soaked)),
             table(("threads, nobody there", "before", "after", "at most"), _threads(soaked)),
             table(("action", "number"), [(kind, str(number)) for kind, number in kinds]),
             *_said("Faults", soaked.faults),

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,7 @@ from benchmarks.load.session import Reply, Session
 from tests.browser import server
 
 THREADS = {"MainThread": 1, soaked.SETTINGS: 2}
-CLEAN = soak.Left(THREADS, handles=20, files=0, mb=200.0)
+CLEAN = soak.Left(THREADS, handles=20, files=0, mb=200.0, objects=180_000)
 
 
 def seen_in(**seen) -> soak.Soaked:
@@ -33,10 +34,10 @@ def test_a_good_run_is_well_and_tells_its_numbers() -> None:
         ("memory", {"mb": [200.0 + 0.5 * i for i in range(60)]}),
         ("exception", {"replies": [Reply("page", None, None, 0, ("ValueError: no",))]}),
         ("log", {"log": ["Traceback (most recent call last):"]}),
-        ("thread", {"after": soak.Left(THREADS | {"worker": 1}, 20, 0, 200.0)}),
-        ("thread", {"after": soak.Left(THREADS | {soaked.SETTINGS: 5}, 20, 0, 200.0)}),
-        ("socket", {"after": soak.Left(THREADS, 21, 0, 200.0)}),
-        ("temporary", {"after": soak.Left(THREADS, 20, 1, 200.0)}),
+        ("thread", {"after": replace(CLEAN, threads=THREADS | {"worker": 1})}),
+        ("thread", {"after": replace(CLEAN, threads=THREADS | {soaked.SETTINGS: 5})}),
+        ("socket", {"after": replace(CLEAN, handles=21)}),
+        ("temporary", {"after": replace(CLEAN, files=1)}),
     ],
 )
 def test_each_fault_is_found_and_no_other(what: str, seen: dict) -> None:
@@ -48,7 +49,7 @@ def test_each_fault_is_found_and_no_other(what: str, seen: dict) -> None:
 
 
 def test_a_pool_may_grow_to_its_bound() -> None:
-    grown = seen_in(after=soak.Left(THREADS | {soaked.SETTINGS: 4}, 20, 0, 200.0))
+    grown = seen_in(after=replace(CLEAN, threads=THREADS | {soaked.SETTINGS: 4}))
     assert all(grown.verdicts().values())
     assert f"| {soaked.SETTINGS} | 2 | 4 | 4 |" in soak.page(grown, 20)
 
@@ -81,7 +82,7 @@ def test_readers_who_do_anything_meet_no_exception() -> None:
         replies = [reply for replies in asyncio.run(visits(served.url)) for reply in replies]
         assert [fault for reply in replies for fault in reply.faults] == []
         assert soak.unexpected(served.log.read_text()) == []
-        threads = asyncio.run(soak.threads_of(served))
+        threads = asyncio.run(soak.told_by(served))["threads"]
         assert 1 <= threads[soaked.SETTINGS] <= soaked.MOST[soaked.SETTINGS]
         assert threads["MainThread"] == 1
     assert len(replies) == 9 * len(wander.JUNK)
