@@ -19,9 +19,10 @@ from pathlib import Path
 
 import numpy as np
 
-from core.array_files import MAX_TOKEN, read_arrays
 from core.attention import AttentionSteps, blend, mask, scale, score, softmax
 from core.checks import ShapeError
+from core.files import read_arrays
+from core.files.limits import MAX_TOKEN
 from core.heads import repeat_key_value_heads
 from core.masks import causal
 from core.tokens import displayable

@@ -7,7 +7,6 @@ collection of garbage can let another begin its own, and the first then ends wit
 
 import ast
 from threading import Lock
-from typing import Any
 
 _one_at_a_time = Lock()
 
@@ -16,9 +15,3 @@ def parse(text: str) -> ast.Module:
     """Statements -> their tree. Raises what ast.parse does."""
     with _one_at_a_time:
         return ast.parse(text)
-
-
-def literal(text: str) -> Any:
-    """The text of numbers, texts and containers of these -> the value. Raises what ast.literal_eval does."""
-    with _one_at_a_time:
-        return ast.literal_eval(text)

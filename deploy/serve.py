@@ -3,8 +3,8 @@
 It differs from `streamlit run app.py` in three things. The settings below, which an option or a variable
 of the environment still overrides. Small answers leave at once: Streamlit's listening socket never
 has TCP_NODELAY set, so the second of two small messages waits until the browser has acknowledged the
-first, 40 ms on each move of a slider that is dragged (measured in docs/measured/nginx.md). And memory that
-is free is used again: see `share_free_memory`.
+first, 40 ms on each move of a slider that is dragged (measured in docs/measured/nginx.md). And memory
+that is free is used again: see `leave_no_holes`.
 """
 
 import ctypes
@@ -24,8 +24,7 @@ SETTINGS = {
     "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none",  # the code of a served copy does not change
     "OPENBLAS_NUM_THREADS": "1",  # more cores are used by more processes
 }
-_M_ARENA_MAX = -8  # glibc's malloc.h
-_ARENAS = 2
+_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8  # glibc's malloc.h
 _bind = starlette_server._bind_socket  # a name of Streamlit's own: its version is pinned, a test holds this
 
 
@@ -36,22 +35,25 @@ def bind_without_delay(address: str, port: int, backlog: int) -> socket.socket:
     return listener
 
 
-def share_free_memory() -> None:
-    """Have all threads take memory from the same two places, where the system's C library is glibc.
+def leave_no_holes() -> None:
+    """Have memory that is free used again, or given back, where the system's C library is glibc.
 
-    It has up to eight for each core, and what one thread has freed in its own no other thread uses. Each
-    run of a page is a new thread: memory grows for hours with holes that nobody fills.
+    It has up to eight arenas for each core, and what threads have freed in one the others do not use; here
+    each run of a page is a new thread. And it learns to keep large blocks, among which small things settle
+    that stay. Two arenas are enough for threads that take turns; a block of 128 kB or more has pages of its
+    own. Not where the environment tells the library otherwise. What it brings: docs/measured/soak.md.
     """
-    if sys.platform == "linux" and "MALLOC_ARENA_MAX" not in os.environ:
+    if sys.platform == "linux" and not any(name.startswith("MALLOC_") for name in os.environ):
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # other C libraries do without
         if mallopt:
-            mallopt(_M_ARENA_MAX, _ARENAS)
+            mallopt(_M_ARENA_MAX, 2)
+            mallopt(_M_MMAP_THRESHOLD, 128 * 1024)  # its default; told, it no longer rises
 
 
 def main() -> None:
     """Run the app until the process is told to stop."""
     os.environ.update({name: os.environ.get(name, value) for name, value in SETTINGS.items()})
-    share_free_memory()
+    leave_no_holes()
     vars(starlette_server)["_bind_socket"] = bind_without_delay
     cli.main(["run", str(APP), *sys.argv[1:]])
 

@@ -233,7 +233,7 @@ def test_a_head_that_is_not_there() -> None:
 def test_an_uploaded_file_is_read_or_refused() -> None:
     arrays = tensors()
     assert output_error(read_capture(npz(**arrays, out=truth(arrays)))) < 1e-12
-    with pytest.raises(CaptureError, match=r"photo\.npz is neither"):
+    with pytest.raises(CaptureError, match=r"'photo\.npz' is neither"):
         read_capture(b"not a file of arrays", "photo.npz")
 
 
