@@ -41,7 +41,7 @@ def leave_no_holes() -> None:
     It has up to eight arenas for each core, and what threads have freed in one the others do not use; here
     each run of a page is a new thread. And it learns to keep large blocks, among which small things settle
     that stay. Two arenas are enough for threads that take turns; a block of 128 kB or more has pages of its
-    own. Not where the environment tells the library otherwise. What it brings: docs/measured/soak.md.
+    own. Not where the environment tells the library otherwise. What it brings: docs/measured/README.md.
     """
     if sys.platform == "linux" and not any(name.startswith("MALLOC_") for name in os.environ):
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # other C libraries do without
