@@ -120,7 +120,7 @@ def _quick_softmax(masked_scores: np.ndarray, allowed: np.ndarray | None) -> np.
 
 def _row_max(rows: np.ndarray) -> np.ndarray:
     """rows.max(axis=-1, keepdims=True), fetched from where argmax finds it: up to 4 times faster."""
-    return rows[_row_numbers(len(rows)), rows.argmax(axis=-1)][:, None]
+    return rows.take(rows.argmax(axis=-1) + _row_starts(*rows.shape))[:, None]
 
 
 def _row_sum(rows: np.ndarray) -> np.ndarray:
@@ -139,8 +139,8 @@ def _divide(rows: np.ndarray, row_sums: np.ndarray) -> np.ndarray:
 
 
 @lru_cache(maxsize=16)
-def _row_numbers(n_rows: int) -> np.ndarray:
-    return np.arange(n_rows)
+def _row_starts(n_rows: int, n_cols: int) -> np.ndarray:
+    return np.arange(n_rows) * n_cols
 
 
 @lru_cache(maxsize=16)

@@ -5,7 +5,7 @@ import inspect
 import textwrap
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 
 import streamlit as st
 
@@ -13,7 +13,9 @@ from core.arithmetic import Arithmetic, number, pipeline_row, projection_cell
 from core.ladder import address
 from core.leak import LeakTest
 from core.readouts import count_moved
-from ui import ahead, controls, presenter, real_controls, text
+from core.syntax import parse
+from ui import controls, presenter, real_controls, text
+from ui.ahead import pictures
 from ui.frame import walk_links
 from ui.matrix import MAX_HEIGHT, Ahead, Matrix, show_matrices
 from ui.tensors import (
@@ -37,7 +39,7 @@ def show(
     key: str = FIRST_BOARD,
     max_height: int = MAX_HEIGHT,
     main: str = "",
-    next_ones: Sequence[Ahead] = (),
+    ahead: Sequence[Ahead] = (),
 ) -> None:
     """Draw the page's matrices; a picked cell and an edited number go to the URL."""
 
@@ -57,7 +59,7 @@ def show(
         max_height=presenter.room(max_height),
         main=main,
         scale=presenter.scale(),
-        ahead=next_ones,
+        ahead=ahead,
     )
     if key == FIRST_BOARD:
         paint_first()
@@ -102,8 +104,8 @@ def show_step(view: View, draw: Draw, name: str, max_height: int = MAX_HEIGHT) -
 def show_live(view: View, draw: Draw, label: str, max_height: int = MAX_HEIGHT, main: str = "") -> None:
     """The page's matrices, and with them those that the next step of a slider will bring."""
     now = draw(view)
-    next_ones = tuple(ahead.pictures(view, now, draw))
-    show(view, now, label, max_height=max_height, main=main, next_ones=next_ones)
+    ahead = tuple(pictures(view, now, draw))
+    show(view, now, label, max_height=max_height, main=main, ahead=ahead)
 
 
 def every_head(view: View, name: str) -> list[Matrix]:
@@ -177,10 +179,11 @@ def code(*functions: Callable) -> None:
         st.code(lines, language="python", wrap_lines=True)
 
 
+@cache  # of the few functions that pages show
 def source(function: Callable) -> str:
     """A function's own text, without its docstring and the types of its signature."""
     lines = textwrap.dedent(inspect.getsource(function)).splitlines()
-    (tree,) = ast.parse("\n".join(lines)).body
+    (tree,) = parse("\n".join(lines)).body
     assert isinstance(tree, ast.FunctionDef)
     first = tree.body[1] if ast.get_docstring(tree) else tree.body[0]
     names = ", ".join(argument.arg for argument in tree.args.args)

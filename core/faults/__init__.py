@@ -1,4 +1,7 @@
-"""Named faults of attention, and the chain of choices that computes what each of them gives."""
+"""Named faults of attention, and the chain of choices that computes what each of them gives.
+
+core.model_faults writes nine of them out, each as one function in the place of attention.
+"""
 
 from core.faults import (  # noqa: F401  (they register)
     choices_blend,

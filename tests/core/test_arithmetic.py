@@ -26,7 +26,8 @@ from core.attention import AttentionSteps, attention
 from core.checks import ShapeError
 from core.examples import EXAMPLES
 from core.heads import MultiHeadSteps, join_heads
-from core.setup import D_KS, HEADS, MASKS, Setup, allowed, inputs, run
+from core.offered import D_KS, HEADS, MASKS
+from core.setup import Setup, allowed, inputs, run
 
 PLAIN = str.maketrans("−∞⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "-i0123456789-")
 NUMBER = r"−?(?:NaN|∞|\d+(?:\.\d+)?(?:×10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?)"
