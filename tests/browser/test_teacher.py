@@ -192,7 +192,11 @@ def test_arrows_step_for_readers_too_and_once_only(page, app_url):
 
 def test_a_turn_that_comes_before_the_inputs_takes_all_of_the_state_along(page, app_url):
     held: list[Route] = []
-    page.route(re.compile("/NumberInput"), held.append)  # the browser waits for what draws these inputs
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(re.compile("/NumberInput"), hold)  # the browser waits for what draws these inputs
     page.goto(f"{app_url}/score?seq_len=9&mask=causal&row=1&col=2")
     listen(page, "score")
     page.wait_for_selector(IDLE)
