@@ -7,7 +7,9 @@ from core.faults import (  # noqa: F401  (they register)
     choices_blend,
     choices_heads,
     choices_mask,
-    choices_rare,
+    choices_projection,
+    choices_rare_outputs,
+    choices_rare_scores,
     choices_score,
 )
 from core.faults.catalogue import FAULTS, Fault, fault_named
