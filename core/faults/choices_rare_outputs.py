@@ -18,7 +18,6 @@ from core.faults.choices_projection import (
 )
 from core.faults.choices_rare_scores import (
     Test,
-    always,
     at_unit_power,
     dots,
     entries_apart,
@@ -26,7 +25,7 @@ from core.faults.choices_rare_scores import (
     standardised,
 )
 from core.faults.choices_score import unit
-from core.faults.pipeline import State, Updates, faulty
+from core.faults.pipeline import State, Updates, always, faulty
 from core.faults.problem import Problem
 from core.heads import merge_heads, repeat_key_value_heads, split_heads
 

@@ -15,6 +15,7 @@ from core.faults.choices_projection import project
 from core.faults.choices_score import (
     added,
     alibi_bias,
+    fits_value,
     right_factor,
     rope,
     rotate,
@@ -23,14 +24,10 @@ from core.faults.choices_score import (
     unit,
     wrong_here,
 )
-from core.faults.pipeline import State, Updates, faulty
+from core.faults.pipeline import State, Updates, always, faulty
 from core.faults.problem import Problem
 
 Test = Callable[[Problem], bool]
-
-
-def always(p: Problem) -> bool:
-    return True
 
 
 def heads_apart(p: Problem) -> bool:
@@ -41,12 +38,8 @@ def entries_apart(p: Problem) -> bool:
     return p.batch > 1
 
 
-def same_width(p: Problem) -> bool:
-    return p.d_v == p.d_k
-
-
 def interchangeable(p: Problem) -> bool:
-    return p.square and same_width(p) and p.n_kv_heads == p.n_heads
+    return p.square and fits_value(p) and p.n_kv_heads == p.n_heads
 
 
 # --- the tensors themselves ----------------------------------------
@@ -63,7 +56,7 @@ def handed_over(order: str) -> Callable[[Problem, State], Updates]:
 
 
 for order, exists in (
-    ("qvk", same_width),
+    ("qvk", fits_value),
     ("vkq", interchangeable),
     ("kvq", interchangeable),
     ("vqk", interchangeable),
