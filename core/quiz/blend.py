@@ -4,9 +4,9 @@ from itertools import permutations
 
 import numpy as np
 
-from core.arithmetic import number
 from core.attention import attention
 from core.experiments.prose import sizes
+from core.numbers import number
 from core.quiz.case import Case
 from core.quiz.model import Item
 from core.setup import Setup

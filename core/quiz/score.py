@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from core.arithmetic import number, score_cell
+from core.arithmetic import score_cell
 from core.experiments.prose import sizes
+from core.numbers import number
 from core.quiz.case import Case, cells, vector
 from core.quiz.model import Item
 from core.setup import Setup, inputs, run, with_edit
