@@ -34,8 +34,10 @@ MEASURES = {
 }
 
 # The same sizes and the same seed give the same numbers and the same charts, so they are made once, for all
-# readers. Nothing changes a record or a chart after it was made.
-_once = st.cache_resource(max_entries=128, show_spinner=False)
+# readers. Nothing changes a record or a chart after it was made. Kept are as many as one seed has, and some:
+# a record takes up to 252 kB, a pair of charts 70 kB, all of them together 15 MB at most.
+_once = st.cache_resource(max_entries=16, show_spinner=False)  # each d_k
+_drawn_once = st.cache_resource(max_entries=64, show_spinner=False)  # each d_k, scale on and off, two themes
 _variance_lab, _variance_curve = _once(variance_lab), _once(variance_curve)
 _saturation_lab, _gradient_curve = _once(saturation_lab), _once(gradient_curve)
 
@@ -71,7 +73,7 @@ def variance(view: View) -> None:
     bench.tell_below(_variance_lab(d_k, view.setup.seed), _variance_curve(view.setup.seed))
 
 
-@_once
+@_drawn_once
 def _variance_charts(d_k: int, seed: int, scale_on: bool, theme: str) -> list[figures.Chart]:
     """The two histograms over one axis; raw and scaled variance over d_k with their intervals."""
     lab, curve = _variance_lab(d_k, seed), _variance_curve(seed)
@@ -91,7 +93,7 @@ def saturation(view: View) -> None:
     bench.tell_below(_saturation_lab(d_k, seed=view.setup.seed))
 
 
-@_once
+@_drawn_once
 def _saturation_charts(d_k: int, seed: int, scale_on: bool, theme: str) -> list[figures.Chart]:
     """One row's weights as bars; the share of saturated rows over d_k."""
     lab, curve = _saturation_lab(d_k, seed=seed), _gradient_curve(8, seed)
