@@ -41,6 +41,7 @@ NAMES = {
     "layer": ("layer",),
 }
 MAX_POSITIONS, MAX_HEADS, MAX_WIDTH = 1024, 256, 1024
+MAX_NUMBER, MAX_SCALING = 1e6, 1e4  # in size: with these no score, and no square of one, leaves float32
 MOST_NAMES = 12  # of a file's arrays, named in an error
 MASKED_BELOW = -1e4
 """In a mask that is added to the scores, a number this low or lower means "may not attend"."""
@@ -204,10 +205,12 @@ def _heads_first(name: str, array: np.ndarray) -> np.ndarray:
             f"but its shape is {shape}"
         )
     array = array.astype(np.float64 if array.dtype.itemsize > 4 or array.dtype.kind != "f" else np.float32)
-    if not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+    usable = np.abs(array) <= MAX_NUMBER  # NaN is not
+    if not usable.all():
+        where = tuple(int(i) for i in np.argwhere(~usable)[0])
         raise CaptureError(
-            f"{name} must be finite, but at (head, position, channel) {where} it is {array[where]}"
+            f"{name} must be finite and {MAX_NUMBER:,.0f} at most in size, "
+            f"but at (head, position, channel) {where} it is {array[where]}"
         )
     return array
 
@@ -290,11 +293,12 @@ def _scaling(given: np.ndarray | None, d_k: int, assumed: list[str]) -> float:
     if given is None:
         assumed.append(f"The file holds no scaling, so the scores were divided by √d_k = √{d_k}.")
         return 1 / math.sqrt(d_k)
-    if given.size != 1 or given.dtype.kind not in "fiu" or not np.isfinite(given).all():
-        raise CaptureError(
-            f"scaling must be one finite number, but it has shape {given.shape}, dtype {given.dtype}"
-        )
-    return float(given.reshape(()))
+    if given.size != 1 or given.dtype.kind not in "fiu":
+        raise CaptureError(f"scaling must be one number, but it has shape {given.shape}, dtype {given.dtype}")
+    scaling = float(given.reshape(()))
+    if not abs(scaling) <= MAX_SCALING:
+        raise CaptureError(f"scaling must be {MAX_SCALING:,.0f} at most in size, but it is {scaling}")
+    return scaling
 
 
 def _tokens(given: np.ndarray | None, n_k: int) -> tuple[str, ...]:
@@ -314,6 +318,7 @@ def _out(given: np.ndarray | None, shape: tuple[int, int, int]) -> np.ndarray | 
     """(h, n_q, d_v), (n_q, h, d_v) or side by side (n_q, h d_v), maybe after a 1 -> (h, n_q, d_v)."""
     if given is None:
         return None
+    _check_numbers("out", given)
     h, n_q, d_v = shape
     out = given[0] if given.ndim > 2 and len(given) == 1 and given.shape != shape else given
     if out.shape == shape:
@@ -329,10 +334,16 @@ def _out(given: np.ndarray | None, shape: tuple[int, int, int]) -> np.ndarray | 
 def _weights(given: np.ndarray | None, shape: tuple[int, int, int]) -> np.ndarray | None:
     if given is None:
         return None
+    _check_numbers("weights", given)
     weights = given[0] if given.ndim == 4 and len(given) == 1 else given[None] if given.ndim == 2 else given
     if weights.shape != shape:
         raise CaptureError(f"the weights need the shape {shape}, but their shape is {given.shape}")
     return weights
+
+
+def _check_numbers(name: str, given: np.ndarray) -> None:
+    if given.dtype.kind not in "fiu":
+        raise CaptureError(f"{name} must hold real numbers, but its dtype is {given.dtype}")
 
 
 def _flag(name: str, given: np.ndarray) -> bool:
@@ -349,4 +360,4 @@ def _text(given: np.ndarray | None) -> str:
 
 
 def _largest(errors: list[np.floating]) -> float | None:
-    return float(max(errors)) if errors else None
+    return float(np.max(errors)) if errors else None  # NaN if one of them is

@@ -86,3 +86,20 @@ def test_readers_who_do_anything_meet_no_exception() -> None:
         assert 1 <= threads[soaked.SETTINGS] <= soaked.MOST[soaked.SETTINGS]
         assert threads["MainThread"] == 1
     assert len(replies) == 9 * len(wander.JUNK)
+
+
+def test_after_a_fault_the_reader_goes_to_another_page() -> None:
+    turned: list[str] = []
+
+    class Broken(Session):
+        """A page that ended before anything was drawn."""
+
+        async def turn(self, page: str) -> Reply:
+            turned.append(page)
+            return Reply("page", None, 0.1, 0)
+
+    session = Broken("http://127.0.0.1:1")
+    session.screen.pages, session.screen.page = {"start": "a", "score": "b"}, "a"
+    for seed in range(9):
+        asyncio.run(wander.wander(session, random.Random(seed)))
+    assert turned == ["score"] * 9
