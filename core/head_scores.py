@@ -16,6 +16,7 @@ import numpy as np
 
 from core import grammar
 from core.grammar import MAX_LEN, VOCABULARY, Mark, Sentence
+from core.readouts import entropies
 from core.tiny_model import N_HEADS, N_LAYERS, Change, ModelSteps, forward
 
 SEED = 2017
@@ -264,9 +265,8 @@ def _on_rivals(task: Task) -> PerHead:
 
 
 def _entropy(maps: np.ndarray) -> np.ndarray:
-    """(L, rows, h, T, T) -> (L, h): mean of -sum(w ln w) in nats; a weight of 0 adds 0."""
-    logs = np.log(maps, out=np.zeros_like(maps), where=maps > 0)
-    return -(maps * logs).sum(axis=-1).mean(axis=(1, 3))
+    """(L, rows, h, T, T) -> (L, h): mean over the rows of all maps, in nats."""
+    return entropies(maps).mean(axis=(1, 3))
 
 
 def _distance(maps: np.ndarray) -> np.ndarray:
