@@ -8,7 +8,8 @@ import numpy as np
 import streamlit as st
 
 from core import interventions
-from core.head_scores import JOBS, TASKS, Measured, cut_cells, measure
+from core.head_scores import JOBS, Measured, cut_cells, measure
+from core.held_out import TASKS
 from core.interventions import next_words_compared, place
 from core.model_faults import FAULTS
 from core.numbers import number

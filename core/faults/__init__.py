@@ -5,8 +5,10 @@ core.model_faults writes nine of them out, each as one function in the place of 
 
 from core.faults import (  # noqa: F401  (they register)
     choices_blend,
+    choices_fill,
     choices_heads,
     choices_mask,
+    choices_position,
     choices_projection,
     choices_rare_outputs,
     choices_rare_scores,

@@ -11,19 +11,9 @@ import numpy as np
 
 from core.faults.choices_heads import is_grouped
 from core.faults.choices_mask import keeping, several_entries, shifted
+from core.faults.choices_position import added, alibi_bias, rope, rotate, turned
 from core.faults.choices_projection import project
-from core.faults.choices_score import (
-    added,
-    alibi_bias,
-    fits_value,
-    right_factor,
-    rope,
-    rotate,
-    scaled_by,
-    turned,
-    unit,
-    wrong_here,
-)
+from core.faults.choices_score import fits_value, right_factor, scaled_by, unit, wrong_here
 from core.faults.pipeline import State, Updates, always, faulty
 from core.faults.problem import Problem
 
