@@ -9,9 +9,10 @@ from functools import cache, partial
 
 import streamlit as st
 
-from core.arithmetic import Arithmetic, number, pipeline_row, projection_cell
+from core.arithmetic import Arithmetic, pipeline_row, projection_cell
 from core.ladder import address
 from core.leak import LeakTest
+from core.numbers import number
 from core.readouts import count_moved
 from core.syntax import parse
 from ui import controls, presenter, real_controls, text

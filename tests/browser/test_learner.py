@@ -13,6 +13,7 @@ from core.setup import Setup
 from pages import PAGES
 from tests.browser.conftest import go, settle
 from tests.browser.test_journeys import tab_to
+from tests.pages.test_predict import secrets
 
 LESSON = [page for page in PAGES if page.slug in ("start", *quiz.PREDICTIONS) and page.slug != "clinic"]
 CARD = {  # page -> the name of each blank -> the number that belongs there
@@ -51,11 +52,6 @@ def prediction(slug):
     if slug == "start":
         return quiz.longer_item(Setup())
     return quiz.item(quiz.PREDICTIONS[slug], int(slug == "mask"))
-
-
-def secrets(item):
-    """What nobody may know before the answer."""
-    return [item.reason, item.measured, *(option.meaning for option in item.options if option.meaning)]
 
 
 def choose(item, right):

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.attention import attention
+from core.capture_fields import MAX_POSITIONS
 from core.captures import (
     EXAMPLES,
-    MAX_POSITIONS,
     Capture,
     CaptureError,
     example_capture,

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from core.captures import MAX_NUMBER, MAX_SCALING
+from core.capture_fields import MAX_NUMBER, MAX_SCALING
 from core.clinic.samples import SAMPLES
 from core.faults.broken import SHOWN
 from core.grammar import SENTENCES
+from core.offered import D_KS, GIVEN, HEADS, MASKS
 from core.quiz import POLLS
 from core.real import REAL
-from core.setup import D_KS, GIVEN, HEADS, MASKS
 from pages import PAGES
 from tests.browser.server import ROOT
 from tests.hostile import HOSTILE
