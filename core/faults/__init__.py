@@ -5,9 +5,13 @@ core.model_faults writes nine of them out, each as one function in the place of 
 
 from core.faults import (  # noqa: F401  (they register)
     choices_blend,
+    choices_fill,
     choices_heads,
     choices_mask,
-    choices_rare,
+    choices_position,
+    choices_projection,
+    choices_rare_outputs,
+    choices_rare_scores,
     choices_score,
 )
 from core.faults.catalogue import FAULTS, Fault, fault_named
