@@ -130,7 +130,7 @@ def _selected(view: View) -> dict[str, int]:
 def _large_map(capture: Capture, steps: AttentionSteps, key: str) -> None:
     names = (capture.query_tokens, capture.tokens)
     chart, block = figures_heads.large_map(steps.weights, names, charts.theme())
-    charts.show(chart, key)
+    charts.show(chart, key, presenter.FULL)
     if block > 1:
         st.caption(f"Each pixel is the largest weight of {block} × {block} cells.")
 

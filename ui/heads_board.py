@@ -218,7 +218,7 @@ def plane(view: View, runs: Runs) -> None:
     chart = figures_heads.query_key_plane(
         drawn.queries, drawn.keys, (words, words), view.selection.row, charts.theme()
     )
-    charts.show(chart, "plane")
+    charts.show(chart, "plane", presenter.FULL)
     st.caption(f"The plane keeps {drawn.share:.0%} of the scores' sum of squares.")
 
 

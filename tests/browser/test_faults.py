@@ -71,6 +71,7 @@ def test_a_restarted_server_gives_back_the_screen_and_what_was_answered(rough: P
         settle(rough)
         rough.get_by_role("slider", name="Sequence length").press("ArrowRight")  # the first move counts
         expect(grid(rough, "Scores S")).to_have_attribute("aria-rowcount", "11")
+        expect(rough).to_have_url(re.compile("seq_len=10"))
 
 
 def test_a_line_that_was_cut_goes_on_where_it_was(rough: Page, line: CDPSession, app_url: str) -> None:

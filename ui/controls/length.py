@@ -7,7 +7,6 @@ from core.setup import Setup
 
 FIRST = Setup().seq_len
 DRAGGED = "seq_len_dragged"  # the slider beside the box that holds seq_len
-UNHEARD = "seq_len_unheard"  # what it was moved to before this session had a callback for it
 
 
 def shorter(most: int) -> int:
@@ -48,22 +47,12 @@ def draw() -> int:
         # Only then: what is assigned is also put back in the browser, where the slider may be further by now.
         st.session_state[DRAGGED] = seq_len
     with drag:
-        dragged = st.slider(
+        st.slider(
             "Sequence length T", SEQ_LENS[0], SEQ_LENS[-1], seq_len if first else SEQ_LENS[0],
             key=DRAGGED, on_change=_take_dragged,
         )  # fmt: skip
-    if first and dragged != seq_len:
-        # A restarted server hears of an open page with the first move on it, and calls nobody back for it.
-        st.session_state[UNHEARD] = dragged
-        st.rerun()
     return seq_len
 
 
 def _take_dragged() -> None:
     st.session_state["seq_len"] = st.session_state[DRAGGED]
-
-
-def take_unheard() -> None:
-    """Before any widget of a run: a move of the slider that came before the session knew it."""
-    if UNHEARD in st.session_state:
-        st.session_state["seq_len"] = st.session_state.pop(UNHEARD)

@@ -153,6 +153,8 @@ def _mask_sizes(mask: str) -> tuple[int, int]:
 def _take_natural_size() -> None:
     """A newly chosen example starts at the size it was made for, at its own cell, without edits."""
     name = st.session_state["example"]
+    if name not in (*EXAMPLES, *real_controls.offered()):  # it falls back when it is drawn
+        return
     if name in REAL:
         real_controls.take_natural_size(name)
         return

@@ -182,7 +182,8 @@ def divisors(view: View) -> None:
                 lab.example_weights, [one.name for one in lab.divisors], view.inputs.key_tokens,
                 charts.theme(),
                 title=f"{view.inputs.query_tokens[row]} in the example (d_k = {view.setup.d_k}), by divisor",
-            )
+            ),
+            taller=presenter.ALONE,
         )  # fmt: skip
     with words:
         bench.tell(lab)
@@ -230,7 +231,7 @@ def _train(name: str, start, settings: Training) -> None:  # noqa: ANN001
 def _losses(lab: TrainingLab, n_steps: int, key: str) -> None:
     """The two loss curves, smoothed."""
     series = dict(zip(lab.names, (lab.first.smooth_losses, lab.second.smooth_losses), strict=True))
-    charts.show(figures.loss_curves(series, n_steps, charts.theme()), key)
+    charts.show(figures.loss_curves(series, n_steps, charts.theme()), key, presenter.FULL)
 
 
 def step_sizes(view: View) -> None:
@@ -260,6 +261,7 @@ def _draw_sweep(found: Sweep, key: str) -> None:
                 y_title="loss at the end", x_title="step size",
             ),
             f"{key} rates",
+            presenter.FULL,
         )  # fmt: skip
     with right:
         _losses(found.best, SWEEP_STEPS, f"{key} losses")
@@ -295,6 +297,7 @@ def _draw_fetching(lab: FetchingLab, key: str) -> None:
                 "queries that have learned it", (-0.03, 1.03),
             ),
             f"{key} learned",
+            presenter.FULL,
         )  # fmt: skip
     with words:
         bench.tell_below(lab, place=key)
