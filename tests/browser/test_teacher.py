@@ -159,6 +159,7 @@ def test_an_open_list_keeps_its_keys_and_a_closed_one_steps(page, app_url):
 
 def test_an_open_list_keeps_its_keys_for_readers_too(page, app_url):
     go(page, f"{app_url}/scale")
+    listen(page, "scale")
     open_list(page)
     page.keyboard.press("ArrowRight")
     page.keyboard.press("PageDown")
