@@ -4,7 +4,7 @@ One name all the way: the field of Setup is the widget's key is the parameter in
 cell (row, col, channel, head) is kept the same way, so that a link shows the same cell.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -222,7 +222,19 @@ def _seq_len() -> int:
 
 
 def _take_dragged() -> None:
-    st.session_state["seq_len"] = st.session_state[DRAGGED]
+    _assign({"seq_len": st.session_state[DRAGGED]})
+
+
+def _assign(values: Mapping[str, int]) -> None:
+    """In a callback: give bound inputs these values.
+
+    Streamlit tells the browser of an address that changes. Where a reader was there and back before the first
+    answer came, nothing changes, yet that answer is under way with the address of the first move: so say
+    the address once more.
+    """
+    if all(st.session_state.get(key) == value for key, value in values.items()):
+        st.query_params.update()
+    st.session_state.update(values)
 
 
 def take_unheard() -> None:
@@ -301,9 +313,7 @@ def _selection(n_heads: int) -> Selection:
 def pick(cell: dict[str, int]) -> None:
     """Callback of every matrix: the picked cell's axes become the selection."""
     names = {"query": "row", "key": "col", "channel": "channel", "value_channel": "channel"}
-    for axis, index in cell.items():
-        if axis in names:
-            st.session_state[names[axis]] = index
+    _assign({names[axis]: index for axis, index in cell.items() if axis in names})
 
 
 def _edit(setup: Setup, arrays: Inputs, selection: Selection) -> None:
