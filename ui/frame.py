@@ -152,7 +152,7 @@ def formula(part: str) -> str:
     """The attention formula as KaTeX with one part lit; part is one of PARTS."""
     score = _lit(_SCORE, part in ("score", "all"))
     scale = _lit(_SCALE, part in ("scale", "all"))
-    masked = _lit(_MASK, True) if part == "mask" else ""
+    masked = rf"\,{_lit(_MASK, True)}" if part == "mask" else ""
     softmax = _lit(r"\text{softmax}", part in ("softmax", "all"))
     values = _lit(_VALUES, part in ("blend", "all"))
     if part == "heads":

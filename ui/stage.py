@@ -210,7 +210,7 @@ def leak(view: View, leaks: Mapping[str, LeakTest]) -> None:
 
 def compare_heads(view: View) -> None:
     """The weight of the selected pair in every head, in words."""
-    with presenter.beside(len(view.inputs.key_tokens)):
+    with presenter.beside(len(view.inputs.key_tokens)), st.container(key="pair", gap="small"):
         _compare_heads(view)
 
 
