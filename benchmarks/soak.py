@@ -5,17 +5,24 @@ damaged files. A visit lasts some minutes, then another begins, two of five at a
 verdict looks at memory after a warm-up, at exceptions and lost replies, at what the server logs, and at
 threads, open files and temporary files that are left when everybody has gone. Ends with code 1 if one is not
 well. Needs Linux.
+
+The server is deploy/serve.py, as others are served; soaked.py has it tell what it holds.
 """
 
 import argparse
 import asyncio
+import json
+import os
 import random
+import signal
 import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from benchmarks import soaked as inside
 from benchmarks.load import process, pupil, wander
 from benchmarks.load.__main__ import tour
 from benchmarks.load.numbers import Slope, slope
@@ -38,17 +45,19 @@ BANNER = ("Uvicorn server started", "You can now view your Streamlit app", "URL:
 class Left:
     """What a process holds when nobody is there."""
 
-    threads: int
+    threads: dict[str, int]  # by name
     handles: int
     files: int
     mb: float
+    objects: int  # of Python's, without garbage
 
     @classmethod
-    def by(cls, served: server.Server) -> "Left":
+    async def by(cls, served: server.Server) -> "Left":
         """Look now."""
         files = sum(path.is_file() for path in served.temporary.rglob("*"))
-        pid = served.pid
-        return cls(process.threads(pid), process.handles(pid), files, process.memory(pid))
+        mb = process.memory(served.pid)  # first: to tell takes memory
+        told = await told_by(served)
+        return cls(told["threads"], process.handles(served.pid), files, mb, told["objects"])
 
 
 @dataclass
@@ -76,6 +85,18 @@ class Soaked:
         first = next(i for i, at in enumerate(self.seconds) if at >= WARM_UP * self.minutes * 60)
         return slope([at / 3600 for at in self.seconds[first:]], self.mb[first:])
 
+    @property
+    def threads_left(self) -> list[str]:
+        """The names of which there are more than before, and more than a pool of that name may have."""
+        assert self.before
+        assert self.after
+        before = self.before.threads
+        return [
+            name
+            for name, number in self.after.threads.items()
+            if number > max(before.get(name, 0), inside.MOST.get(name, 0))
+        ]
+
     def verdicts(self) -> dict[str, bool]:
         """Each thing that has to be well, and whether it is."""
         assert self.before
@@ -84,7 +105,7 @@ class Soaked:
             "memory flat after the warm-up": self.rise.slope < MOST_RISE,
             "no exception, no lost reply": not self.faults,
             "nothing in the server's log": not self.log,
-            "no thread left": self.after.threads <= self.before.threads,
+            "no thread left": not self.threads_left,
             "no open file or socket left": self.after.handles <= self.before.handles,
             "no temporary file left": self.after.files == 0,
         }
@@ -97,7 +118,7 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, default=SESSIONS)
     parser.add_argument("--keep", action="store_true", help="write docs/measured/soak.md")
     asked = parser.parse_args()
-    with server.started(server.ROOT / "app.py") as served:
+    with server.started(server.ROOT / "app.py", module="benchmarks.soaked") as served:
         soaked = asyncio.run(soak(served, asked.sessions, asked.minutes))
     text = page(soaked, asked.sessions)
     if asked.keep:
@@ -113,7 +134,7 @@ async def soak(served: server.Server, n_sessions: int, minutes: float) -> Soaked
     await tour(served.url)
     await upload_once(served.url)
     await asyncio.sleep(SAMPLE)
-    soaked.before = Left.by(served)
+    soaked.before = await Left.by(served)
     end = time.monotonic() + 60 * minutes
     watching = asyncio.create_task(_watch(served, soaked, end))
     await asyncio.gather(*(_visits(served.url, soaked, end, random.Random(i)) for i in range(n_sessions)))
@@ -121,9 +142,20 @@ async def soak(served: server.Server, n_sessions: int, minutes: float) -> Soaked
     await asyncio.sleep(KEPT_SECONDS)
     await upload_once(served.url)
     await asyncio.sleep(SAMPLE)
-    soaked.after = Left.by(served)
+    soaked.after = await Left.by(served)
     soaked.log = unexpected(served.log.read_text(errors="replace"))
     return soaked
+
+
+async def told_by(served: server.Server) -> dict[str, Any]:
+    """What soaked.py says of itself. TimeoutError if it does not within a minute."""
+    file = served.log.parent / inside.TOLD
+    file.unlink(missing_ok=True)
+    os.kill(served.pid, signal.SIGUSR1)
+    async with asyncio.timeout(60):
+        while not file.exists():
+            await asyncio.sleep(0.1)
+    return json.loads(file.read_text(encoding="utf-8"))
 
 
 async def upload_once(url: str) -> None:
@@ -191,7 +223,8 @@ def page(soaked: Soaked, n_sessions: int) -> str:
             table(("what has to be well", ""), verdicts),
             _rise(soaked),
             table(("minute", "MB"), _memory(soaked)),
-            table(("nobody there", "threads", "files and sockets", "temporary files", "MB"), _left(soaked)),
+            table(("nobody there", "files and sockets", "temporary files", "MB", "objects"), _left(soaked)),
+            table(("threads, nobody there", "before", "after", "at most"), _threads(soaked)),
             table(("action", "number"), [(kind, str(number)) for kind, number in kinds]),
             *_said("Faults", soaked.faults),
             *_said("In the server's log", soaked.log),
@@ -219,10 +252,17 @@ def _memory(soaked: Soaked) -> list[tuple[str, str]]:
 
 def _left(soaked: Soaked) -> list[tuple[str, ...]]:
     named = (("before", soaked.before), ("after", soaked.after))
+    return [(name, str(left.handles), str(left.files), f"{left.mb:.0f}") for name, left in named if left]
+
+
+def _threads(soaked: Soaked) -> list[tuple[str, ...]]:
+    """Each name, and how many a pool may have."""
+    assert soaked.before
+    assert soaked.after
+    before, after = soaked.before.threads, soaked.after.threads
     return [
-        (name, str(left.threads), str(left.handles), str(left.files), f"{left.mb:.0f}")
-        for name, left in named
-        if left
+        (name, str(before.get(name, 0)), str(after.get(name, 0)), str(inside.MOST.get(name, "")))
+        for name in sorted({*before, *after})
     ]
 
 

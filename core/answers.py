@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from core.arithmetic import number
+from core.numbers import number
 
 LONGEST = 40  # characters; what is longer is no number that anybody types
 

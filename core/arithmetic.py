@@ -16,9 +16,9 @@ import numpy as np
 from core.attention import AttentionSteps
 from core.checks import ShapeError
 from core.heads import MultiHeadSteps
+from core.numbers import factor, is_short, number, power
 
 MOST_TERMS = 8  # a sum with more terms is shortened
-DECIMALS = 3
 LARGEST_EXPONENT = 10  # the softmax is written with plain e^z while the row's largest z is within ±10
 GAP = "…"
 
@@ -129,8 +129,8 @@ def softmax_cell(steps: AttentionSteps, row: int, col: int, names: Names) -> Ari
     exps = np.exp(exponents)
     total = float(exps.sum())
     parts = _parts(len(z), keep=col)
-    label = f"z − {_factor(largest)}" if subtracted else "z"
-    powers = [_power(exponents[part[0]]) if len(part) == 1 else _left_out(exps, part) for part in parts]
+    label = f"z − {factor(largest)}" if subtracted else "z"
+    powers = [power(exponents[part[0]]) if len(part) == 1 else _left_out(exps, part) for part in parts]
     return Arithmetic(
         question=f"{names.query_tokens[row]} → {names.key_tokens[col]}: which share of the row?",
         columns=(*_header(names.key_tokens, parts), "sum"),
@@ -141,7 +141,7 @@ def softmax_cell(steps: AttentionSteps, row: int, col: int, names: Names) -> Ari
             ("A", (*_cells(steps.weights[row], parts, add=True), number(_sum(steps.weights[row])))),
         ),
         lines=(
-            f"{_power(exponents[col])} / ({' + '.join(powers)})",
+            f"{power(exponents[col])} / ({' + '.join(powers)})",
             f"= {number(exps[col])} / {number(total)} = {number(result)}",
             _about_the_maximum(largest, subtracted),
         ),
@@ -195,27 +195,6 @@ def projection_cell(steps: MultiHeadSteps, row: int, channel: int, names: Names)
     return _dot_product(question, columns, concat, w_o, float(steps.output[row, channel]))
 
 
-def number(value: float) -> str:
-    """3.0 -> "3", 1.5 -> "1.5", -0.8544 -> "−0.854", -0.0 -> "0", 2.1e-8 -> "2.1×10⁻⁸", -inf -> "−∞".
-
-    At most 3 decimals. Ending zeros ("1.000") tell that the number was rounded. What would
-    round to 0, and what is too long to read, is written with a power of ten.
-    """
-    value = float(value)
-    if math.isnan(value):
-        return "NaN"
-    size = abs(value)
-    if math.isinf(value):
-        text = "∞"
-    elif size != 0 and (size < 0.5 * 10**-DECIMALS or size >= 1e15):
-        text = _power_of_ten(size)
-    elif _is_short(size):
-        text = f"{size:.{DECIMALS}f}".rstrip("0").rstrip(".")
-    else:
-        text = f"{size:.{DECIMALS}f}"
-    return f"−{text}" if value < 0 else text
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Terms:
     """One side of a dot product."""
@@ -231,7 +210,7 @@ def _dot_product(
     products = np.asarray(left.values, float) * np.asarray(right.values, float)
     parts = _parts(len(products), keep)
     terms = [
-        f"{_factor(left.values[part[0]])}·{_factor(right.values[part[0]])}"
+        f"{factor(left.values[part[0]])}·{factor(right.values[part[0]])}"
         if len(part) == 1
         else _left_out(products, part)
         for part in parts
@@ -286,29 +265,6 @@ def _sum(values: np.ndarray) -> float:
     return float(np.sum(values, dtype=float))
 
 
-def _factor(value: float) -> str:
-    """A number that stands in a product: in parentheses when it has a sign or a power of ten."""
-    text = number(value)
-    return f"({text})" if text.startswith("−") or "×" in text else text
-
-
-def _power(exponent: float) -> str:
-    """4 -> "e⁴", 1.5 -> "e^1.5", -0.5 -> "e^(−0.5)"."""
-    text = number(exponent)
-    return f"e{text.translate(_SUPERSCRIPT)}" if text.strip("−").isdigit() else f"e^{_factor(exponent)}"
-
-
-def _power_of_ten(size: float) -> str:
-    digits, exponent = f"{size:.2e}".split("e")
-    raised = str(int(exponent)).replace("-", "−").translate(_SUPERSCRIPT)
-    return f"{digits.rstrip('0').rstrip('.')}×10{raised}"
-
-
-def _is_short(value: float) -> bool:
-    """Whether three decimals hold the number, up to the last bits of its float."""
-    return math.isclose(value, round(value, DECIMALS), rel_tol=2e-15)
-
-
 def _about_the_maximum(largest: float, subtracted: bool) -> str:
     """What the code does and this line does not, or the other way round."""
     if largest == -math.inf:
@@ -327,13 +283,10 @@ def _note(parts: list[range], n: int, printed: Sequence[float]) -> str:
 
 
 def _rounding(printed: Sequence[float]) -> str:
-    exact = all(not math.isfinite(value) or _is_short(float(value)) for value in printed)
+    exact = all(not math.isfinite(value) or is_short(float(value)) for value in printed)
     return "" if exact else "Numbers are rounded here, the result is computed from all digits."
 
 
 def _check_one_head(steps: AttentionSteps) -> None:
     if steps.scores.ndim != 2:
         raise ShapeError(f"one head is written out at a time, but the scores are {steps.scores.shape}")
-
-
-_SUPERSCRIPT = str.maketrans("0123456789−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")

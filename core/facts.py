@@ -6,10 +6,11 @@ from functools import lru_cache
 import numpy as np
 
 from core import masks
-from core.arithmetic import number, score_cell
+from core.arithmetic import score_cell
 from core.attention import softmax
 from core.examples import EXAMPLES
 from core.experiments.prose import fixed
+from core.numbers import number
 from core.quiz import item
 from core.setup import Setup, inputs, run
 

@@ -10,17 +10,15 @@ All of it is computed from the weights, again after each change to the model.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from random import Random
 
 import numpy as np
 
 from core import grammar
-from core.grammar import MAX_LEN, VOCABULARY, Mark, Sentence
+from core.grammar import MAX_LEN
+from core.held_out import N_TEXTS, TASKS, HeldOut, Task, held_out, token_ids
+from core.readouts import entropies
 from core.tiny_model import N_HEADS, N_LAYERS, Change, ModelSteps, forward
 
-SEED = 2017
-N_TEXTS, N_BLOCKS = 160, 48  # rows of MAX_LEN words: held-out sentences, repeated random blocks
-TASKS = ("subject", "predicate", "coreference", "brackets", "induction")
 PLACES = ("previous", "first", "itself", "same_token")
 JOBS = (*PLACES, *TASKS)
 
@@ -28,32 +26,6 @@ MOST_CUTS = 300  # places that cut_cells tries, one run of the model for each
 
 JOB_SHARE, JOB_FACTOR = 0.5, 5.0
 """A head has a job when its weight is above the share, and above the factor times a uniform head's."""
-
-_TOKEN_ID = {word: i for i, word in enumerate(VOCABULARY)}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Task:
-    """All held-out places of one task, n of them."""
-
-    row: np.ndarray  # (n,) index into HeldOut.ids
-    query: np.ndarray  # (n,) the position that predicts
-    key: np.ndarray  # (n,) the position that decides
-    rivals: np.ndarray  # (n, T) bool: positions that would mislead
-    right: np.ndarray  # (n, V) bool: the next words that are right
-    choices: np.ndarray  # (n, V) bool: the words that they compete with, themselves included
-
-    def first(self, n: int) -> "Task":
-        """The first n places."""
-        return Task(**{name: getattr(self, name)[:n] for name in self.__slots__})
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class HeldOut:
-    """The held-out rows: texts first, then repeated blocks."""
-
-    ids: np.ndarray  # (N_TEXTS + N_BLOCKS, T)
-    tasks: dict[str, Task]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,16 +74,6 @@ class CellCut:
     control: float  # instead of it, the row's heaviest other cell is cut
 
 
-@lru_cache(maxsize=1)
-def held_out() -> HeldOut:
-    """The held-out rows and their places, from a fixed seed; every pair in them is a held-out pair."""
-    rng = Random(SEED)
-    rows = [_text(rng) for _ in range(N_TEXTS)] + [grammar.repeated_blocks(rng) for _ in range(N_BLOCKS)]
-    ids = np.array([[_TOKEN_ID[word] for word in row.words] for row in rows])
-    places = [(i, mark) for i, row in enumerate(rows) for mark in row.marks]
-    return HeldOut(ids, {task: _task([(i, m) for i, m in places if m.job == task]) for task in TASKS})
-
-
 @lru_cache(maxsize=32)
 def measure(change: Change = Change()) -> Measured:  # noqa: B008
     """Run the (changed) model over all held-out rows. A fraction of a second; the last results are kept.
@@ -139,7 +101,7 @@ def loss_at_starts(change: Change = Change()) -> float:  # noqa: B008
     """The part of text_loss that comes from the first words of sentences: their losses, over all words."""
     ids = held_out().ids[:N_TEXTS]
     losses = _losses(ids, forward(ids, change).probabilities)
-    starts = np.isin(ids[:, :-1], _ids((grammar.START, grammar.STOP)))
+    starts = np.isin(ids[:, :-1], token_ids((grammar.START, grammar.STOP)))
     return float((losses * starts).mean())
 
 
@@ -183,36 +145,6 @@ def _after_cut(places: Task, layer: int, head: int, key: np.ndarray) -> float:
     """Mean probability of the right words when place i may not use the cell (query[i], key[i])."""
     allowed = _without(layer, head, places.query, key)
     return _mean_p_right(places, forward(held_out().ids[places.row], allowed=allowed))
-
-
-def _text(rng: Random) -> Sentence:
-    """A row packed like the training's, but every sentence holds held-out pairs only."""
-    kinds = (grammar.agreement, grammar.coreference, grammar.brackets)
-    return grammar.packed([rng.choice(kinds)(rng, True) for _ in range(MAX_LEN // 6 + 1)])
-
-
-def _task(places: Sequence[tuple[int, Mark]]) -> Task:
-    marks = [mark for _, mark in places]
-    return Task(
-        row=np.array([row for row, _ in places]),
-        query=np.array([mark.query for mark in marks]),
-        key=np.array([mark.key for mark in marks]),
-        rivals=_marked([mark.rivals for mark in marks], MAX_LEN),
-        right=_marked([_ids(mark.right) for mark in marks], len(VOCABULARY)),
-        choices=_marked([_ids(mark.choices) for mark in marks], len(VOCABULARY)),
-    )
-
-
-def _ids(words: Sequence[str]) -> list[int]:
-    return [_TOKEN_ID[word] for word in words]
-
-
-def _marked(indices: Sequence[Sequence[int]], width: int) -> np.ndarray:
-    """n lists of indices -> (n, width) bool, True at each index."""
-    table = np.zeros((len(indices), width), dtype=bool)
-    for row, columns in zip(table, indices, strict=True):
-        row[list(columns)] = True
-    return table
 
 
 def _head_table(items: HeldOut, steps: ModelSteps) -> HeadTable:
@@ -264,9 +196,8 @@ def _on_rivals(task: Task) -> PerHead:
 
 
 def _entropy(maps: np.ndarray) -> np.ndarray:
-    """(L, rows, h, T, T) -> (L, h): mean of -sum(w ln w) in nats; a weight of 0 adds 0."""
-    logs = np.log(maps, out=np.zeros_like(maps), where=maps > 0)
-    return -(maps * logs).sum(axis=-1).mean(axis=(1, 3))
+    """(L, rows, h, T, T) -> (L, h): mean over the rows of all maps, in nats."""
+    return entropies(maps).mean(axis=(1, 3))
 
 
 def _distance(maps: np.ndarray) -> np.ndarray:

@@ -11,7 +11,8 @@ from functools import lru_cache
 import numpy as np
 
 from core.grammar import VOCABULARY
-from core.head_scores import TASKS, cut_cells, loss_at_starts, measure, strongest_cut
+from core.head_scores import cut_cells, loss_at_starts, measure, strongest_cut
+from core.held_out import TASKS
 from core.real import MODEL, head_names
 from core.tiny_model import D_K, N_HEADS, Change, Cut, ModelSteps, next_words
 

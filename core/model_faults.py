@@ -1,6 +1,10 @@
 """Common faults of attention, each as a function that takes the place of core.attention.attention.
 
-Each keeps all steps, as they come out of the faulty code. The names are step.kind.
+Each keeps all steps, as they come out of the faulty code. The names are labels of core.faults, where each is
+one choice in a chain of eighteen stages: a chain can be searched, and one fault put beside another. Here a
+fault is one whole function, to be read on the screen and to run inside a model at attention's own speed.
+A test holds that both give the same numbers.
+
 All take q, k (..., h, T, d_k), v (..., h, T, d_v) and a boolean `allowed`, True = may attend.
 """
 

@@ -20,6 +20,12 @@ def column_sums(weights: np.ndarray) -> np.ndarray:
     return weights.sum(axis=-2, keepdims=True).round(DECIMALS)
 
 
+def entropies(weights: np.ndarray) -> np.ndarray:
+    """(..., n_q, n_k) -> (..., n_q): -sum(w ln w) of each row, in nats; a weight of 0 adds 0."""
+    logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
+    return -(weights * logs).sum(axis=-1)
+
+
 def count_moved(moved: np.ndarray) -> int:
     """How far each output row moved (n_q,) -> how many moved at all."""
     return int(np.count_nonzero(moved))
@@ -54,7 +60,7 @@ def map_summary(steps: AttentionSteps) -> MapSummary:
         return beside_uniform(lambda weights: float((weights * cells).sum(axis=-1).mean()))
 
     return MapSummary(
-        entropy=beside_uniform(_entropy),
+        entropy=beside_uniform(_mean_entropy),
         distance=weight_on(np.abs(offset)),
         first=weight_on(np.broadcast_to(np.arange(n_k) == 0, offset.shape)),
         previous=weight_on(offset == -1),
@@ -63,7 +69,5 @@ def map_summary(steps: AttentionSteps) -> MapSummary:
     )
 
 
-def _entropy(weights: np.ndarray) -> float:
-    """(n_q, n_k) -> mean over rows of -sum(w ln w); a weight of 0 adds 0."""
-    logs = np.log(weights, out=np.zeros(weights.shape), where=weights > 0)
-    return float(-(weights * logs).sum(axis=-1).mean())
+def _mean_entropy(weights: np.ndarray) -> float:
+    return float(entropies(weights).mean())

@@ -1,7 +1,6 @@
 """What the reader chose, and the attention that follows from it."""
 
 import math
-import re
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 
@@ -10,24 +9,13 @@ import numpy as np
 from core import examples, masks
 from core.attention import attention
 from core.captures import Capture
+from core.edits import fits, parse_edits, within_limit, written_edits
 from core.examples import Example
 from core.grammar import SENTENCES
 from core.heads import MultiHeadSteps, join_heads
+from core.offered import D_KS, GIVEN, HEADS, MASKS, PADS, SEEDS, SEQ_LENS, WINDOWS, check_choice, check_range
 from core.real import FIRST_HEAD, MODEL, REAL, RealHeads, natural, real_heads
 from core.tiny_model import N_HEADS as MODEL_HEADS
-
-GIVEN = "given"  # the mask that a real head had in its model, where it has no simpler name
-MASKS = ("none", "causal", "padding", "window", "causal+padding")
-HEADS = (1, 2, 4, 8)
-D_KS = (1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
-SEQ_LENS = range(2, examples.MAX_SEQ_LEN + 1)
-SEEDS = range(10_000)
-PADS = range(examples.MAX_SEQ_LEN)
-WINDOWS = range(1, examples.MAX_SEQ_LEN + 1)
-EDIT_LIMIT = 99.0
-MAX_EDITS = 64
-
-Edits = dict[tuple[str, int, int, int], float]  # (tensor, head, row, channel) -> value
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +40,19 @@ class Setup:
 
     def __post_init__(self) -> None:
         """Raise ValueError, in a sentence, for a choice that is not on offer."""
-        _check_choice("example", self.example, (*examples.EXAMPLES, *REAL))
+        check_choice("example", self.example, (*examples.EXAMPLES, *REAL))
         for name, offered in (("seed", SEEDS), ("n_pad", PADS), ("window", WINDOWS)):
-            _check_range(name, getattr(self, name), offered)
+            check_range(name, getattr(self, name), offered)
         for name in ("edits", "sentence", "real_head"):
             if not isinstance(getattr(self, name), str):
                 raise ValueError(f"{name} must be text, but it is a {type(getattr(self, name)).__name__}")
         if self.is_real:
             _check_real(self, whole(self))
         else:
-            _check_choice("mask", self.mask, MASKS)
-            _check_choice("n_heads", self.n_heads, HEADS)
-            _check_choice("d_k", self.d_k, D_KS)
-            _check_range("seq_len", self.seq_len, SEQ_LENS)
+            check_choice("mask", self.mask, MASKS)
+            check_choice("n_heads", self.n_heads, HEADS)
+            check_choice("d_k", self.d_k, D_KS)
+            check_range("seq_len", self.seq_len, SEQ_LENS)
 
     @property
     def is_real(self) -> bool:
@@ -108,7 +96,7 @@ def _cut(setup: Setup) -> Inputs:
     given = _real_inputs(setup) if setup.is_real else _example_inputs(setup)
     for (tensor, *index), value in parse_edits(setup.edits).items():
         array = getattr(given, tensor)
-        if _fits(tuple(index), array.shape):
+        if fits(tuple(index), array.shape):
             array[tuple(index)] = value
     for array in (given.q, given.k, given.v, given.w_o):
         array.flags.writeable = False
@@ -172,22 +160,6 @@ def changed(setup: Setup) -> dict[str, np.ndarray]:
     return {name: edited[name] != original[name] for name in edited}
 
 
-def parse_edits(text: str) -> Edits:
-    """Text such as "q.0.4.0=3;v.0.1.0=-2" -> {("q", 0, 4, 0): 3.0, ("v", 0, 1, 0): -2.0}.
-
-    What is no edit is left out. Values are held within -99 to 99; the first 64 edits count.
-    """
-    edits: Edits = {}
-    for entry in text.split(";"):
-        found = _EDIT.fullmatch(entry.strip())
-        value = float(found["value"]) if found else math.nan
-        if found and math.isfinite(value) and len(edits) < MAX_EDITS:
-            cell = (found["tensor"], int(found["head"]), int(found["row"]), int(found["channel"]))
-            if _fits(cell[1:], (max(HEADS), examples.MAX_SEQ_LEN, max(D_KS))):
-                edits[cell] = min(max(value, -EDIT_LIMIT), EDIT_LIMIT)
-    return edits
-
-
 def with_edit(setup: Setup, tensor: str, head: int, row: int, channel: int, value: float) -> str:
     """-> the text for `edits` in which one more cell of q, k or v has been set.
 
@@ -195,20 +167,15 @@ def with_edit(setup: Setup, tensor: str, head: int, row: int, channel: int, valu
     that the setup does not have and for a value that is not finite.
     """
     original = inputs(replace(setup, edits=""))
-    if tensor not in ("q", "k", "v") or not _fits((head, row, channel), getattr(original, tensor).shape):
+    if tensor not in ("q", "k", "v") or not fits((head, row, channel), getattr(original, tensor).shape):
         raise ValueError(f"there is no cell {tensor}[{head}, {row}, {channel}] to edit in this setup")
     if not math.isfinite(value):
         raise ValueError(f"a cell takes a finite number, but it was given {value}")
     edits = parse_edits(setup.edits)
-    edits[tensor, head, row, channel] = min(max(float(value), -EDIT_LIMIT), EDIT_LIMIT)
+    edits[tensor, head, row, channel] = within_limit(float(value))
     if edits[tensor, head, row, channel] == getattr(original, tensor)[head, row, channel]:
         del edits[tensor, head, row, channel]
     return written_edits(edits)
-
-
-def written_edits(edits: Edits) -> str:
-    """-> the text that parse_edits reads them from, MAX_EDITS of them at most."""
-    return ";".join(f"{t}.{h}.{r}.{c}={_short(v)}" for (t, h, r, c), v in list(edits.items())[:MAX_EDITS])
 
 
 def _example_inputs(setup: Setup) -> Inputs:
@@ -247,43 +214,16 @@ def _n_queries(setup: Setup) -> int:
     return min(len(examples.tokens(setup.example)[0]), setup.seq_len)
 
 
-_EDIT = re.compile(
-    r"(?P<tensor>[qkv])\.(?P<head>\d{1,4})\.(?P<row>\d{1,4})\.(?P<channel>\d{1,4})"
-    r"=(?P<value>[+-]?\d{1,20}(\.\d{0,20})?(e[+-]?\d{1,3})?)",
-    re.ASCII,
-)
-
-
-def _fits(index: tuple[int, ...], shape: tuple[int, ...]) -> bool:
-    return all(0 <= i < n for i, n in zip(index, shape, strict=True))
-
-
-def _short(value: float) -> str:
-    """The shortest text that reads back as the same number."""
-    return str(int(value)) if value == int(value) else repr(value)
-
-
 def _named(steps: MultiHeadSteps) -> dict[str, np.ndarray]:
     heads = {field.name: getattr(steps.heads, field.name) for field in fields(steps.heads)}
     return heads | {"concat": steps.concat, "projected": steps.output}
 
 
-def _check_choice(name: str, chosen: object, offered: tuple) -> None:
-    if type(chosen) is not type(offered[0]) or chosen not in offered:
-        raise ValueError(f"{name} is {chosen!r}, but it must be one of {', '.join(map(str, offered))}")
-
-
-def _check_range(name: str, chosen: object, offered: range) -> None:
-    if type(chosen) is not int or chosen not in offered:
-        span = f"{offered[0]} to {offered[-1]}"
-        raise ValueError(f"{name} is {chosen!r}, but it must be a whole number from {span}")
-
-
 def _check_real(setup: Setup, heads: RealHeads) -> None:
     """Raise ValueError where the setup asks a real head for what it does not have."""
-    _check_choice("mask", setup.mask, MASKS if heads.allowed is None else (*MASKS, GIVEN))
-    _check_choice("n_heads", setup.n_heads, (1, MODEL_HEADS) if setup.example == MODEL else (1,))
-    _check_range("seq_len", setup.seq_len, range(1, heads.most + 1))
+    check_choice("mask", setup.mask, MASKS if heads.allowed is None else (*MASKS, GIVEN))
+    check_choice("n_heads", setup.n_heads, (1, MODEL_HEADS) if setup.example == MODEL else (1,))
+    check_range("seq_len", setup.seq_len, range(1, heads.most + 1))
     if setup.d_k != heads.q.shape[-1]:
         raise ValueError(
             f"d_k is {setup.d_k}, but this head's queries and keys have {heads.q.shape[-1]} channels"

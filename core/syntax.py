@@ -15,9 +15,3 @@ def parse(text: str) -> ast.Module:
     """Statements -> their tree. Raises what ast.parse does."""
     with _one_at_a_time:
         return ast.parse(text)
-
-
-def literal(text: str) -> object:
-    """The text of numbers, texts and containers of these -> the value. Raises what ast.literal_eval does."""
-    with _one_at_a_time:
-        return ast.literal_eval(text)

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core import quiz
-from core.arithmetic import number
 from core.attention import AttentionSteps
 from core.examples import EXAMPLES
+from core.numbers import number
+from core.offered import D_KS
 from core.powers import written_exponents
 from core.printed import choices, document, heading, line_to_write_on, numbered, paragraph, row, table, text
-from core.setup import D_KS, Inputs, Setup, inputs, run
+from core.setup import Inputs, Setup, inputs, run
 
 MOST_WORDS = 8
 MOST_CHANNELS = 4

@@ -1,11 +1,13 @@
 """Serve the tutor to others: `python -m deploy.serve`, with all options and variables of `streamlit run`.
 
-It differs from `streamlit run app.py` in two things. The settings below, which an option or a variable
-of the environment still overrides; and small answers leave at once. Streamlit's listening socket never
+It differs from `streamlit run app.py` in three things. The settings below, which an option or a variable
+of the environment still overrides. Small answers leave at once: Streamlit's listening socket never
 has TCP_NODELAY set, so the second of two small messages waits until the browser has acknowledged the
-first: 40 ms on each move of a slider that is dragged (measured in docs/measured/nginx.md).
+first, 40 ms on each move of a slider that is dragged (measured in docs/measured/nginx.md). And memory
+that is free is used again: see `leave_no_holes`.
 """
 
+import ctypes
 import os
 import socket
 import sys
@@ -22,6 +24,7 @@ SETTINGS = {
     "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none",  # the code of a served copy does not change
     "OPENBLAS_NUM_THREADS": "1",  # more cores are used by more processes
 }
+_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8  # glibc's malloc.h
 _bind = starlette_server._bind_socket  # a name of Streamlit's own: its version is pinned, a test holds this
 
 
@@ -32,9 +35,25 @@ def bind_without_delay(address: str, port: int, backlog: int) -> socket.socket:
     return listener
 
 
+def leave_no_holes() -> None:
+    """Have memory that is free used again, or given back, where the system's C library is glibc.
+
+    It has up to eight arenas for each core, and what threads have freed in one the others do not use; here
+    each run of a page is a new thread. And it learns to keep large blocks, among which small things settle
+    that stay. Two arenas are enough for threads that take turns; a block of 128 kB or more has pages of its
+    own. Not where the environment tells the library otherwise. What it brings: docs/measured/README.md.
+    """
+    if sys.platform == "linux" and not any(name.startswith("MALLOC_") for name in os.environ):
+        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # other C libraries do without
+        if mallopt:
+            mallopt(_M_ARENA_MAX, 2)
+            mallopt(_M_MMAP_THRESHOLD, 128 * 1024)  # its default; told, it no longer rises
+
+
 def main() -> None:
     """Run the app until the process is told to stop."""
     os.environ.update({name: os.environ.get(name, value) for name, value in SETTINGS.items()})
+    leave_no_holes()
     vars(starlette_server)["_bind_socket"] = bind_without_delay
     cli.main(["run", str(APP), *sys.argv[1:]])
 

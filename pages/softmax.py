@@ -16,7 +16,7 @@ def render(view: View) -> None:
         stage.code(softmax)
     with arithmetic:
         predict.show(view, "softmax")
-        trace.show(view, "softmax", lambda: stage.arithmetic(view, softmax_cell))
+        trace.show(view, "softmax", lambda: stage.arithmetic(view, softmax_cell, wide=True))
         stage.pitfalls("softmax")
     labs.softmax.show(view)
 

@@ -26,6 +26,7 @@ MAY_IMPORT = {
     "ui/figures.py": {"numpy", "plotly", "ui"},
     "ui/poll_": {"sqlalchemy", "ui"},
     "ui/qr.py": {"segno"},
+    "ui/uploads.py": {"streamlit", "starlette"},
     "ui/": {"numpy", "plotly", "streamlit", "core", "ui"},
     "pages/": {"streamlit", "core", "ui", "pages"},
     "app.py": {"streamlit", "core", "ui", "pages"},

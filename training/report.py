@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from core import tiny_model
-from core.head_scores import JOBS, TASKS, cut_cells, measure
+from core.head_scores import JOBS, cut_cells, measure
+from core.held_out import TASKS
 from core.model_faults import FAULTS
 from core.tiny_model import N_HEADS, N_LAYERS, Change
 

@@ -8,7 +8,7 @@ comes after it is computed anew, as always, and has the last word.
 
 from collections.abc import Callable, Iterator, Sequence
 
-from core.setup import D_KS, SEQ_LENS
+from core.offered import D_KS, SEQ_LENS
 from ui.controls import DRAGGED
 from ui.matrix import Ahead, Matrix
 from ui.view import View

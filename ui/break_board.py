@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.experiments.prose import significant
+from core.experiments.prose import significant, sizes
 from core.faults.broken import SHOWN, STEPS, Broken, hidden_fault, setup_for
 from core.faults.checks import Check, six_checks
 from core.faults.false_alarms import false_alarms
@@ -106,7 +106,7 @@ def _matrix(
 ) -> Matrix:
     more: dict[str, Any] = {
         "values": values, "title": f"{title} {tensors.TENSORS[name].symbol}", "sources": {}, "changed": None,
-        "editable": False, "shape": " × ".join(map(str, values.shape)), "id": f"{title.lower()}_{name}",
+        "editable": False, "shape": sizes(values), "id": f"{title.lower()}_{name}",
     }  # fmt: skip
     if name == "weights":
         more["colours"] = "diverging" if limits[0] < 0 or limits[1] > 1 + 1e-9 else "share"

@@ -1,5 +1,6 @@
 """Blocks of the page Your tensors: one capture beside another, head by head."""
 
+import math
 from functools import partial
 from pathlib import Path
 
@@ -129,7 +130,7 @@ def _selected(view: View) -> dict[str, int]:
 def _large_map(capture: Capture, steps: AttentionSteps, key: str) -> None:
     names = (capture.query_tokens, capture.tokens)
     chart, block = figures_heads.large_map(steps.weights, names, charts.theme())
-    charts.show(chart, key)
+    charts.show(chart, key, presenter.FULL)
     if block > 1:
         st.caption(f"Each pixel is the largest weight of {block} × {block} cells.")
 
@@ -143,11 +144,11 @@ def _where(steps: AttentionSteps, key: str) -> None:
 
 def _reproduced(errors: Errors) -> str:
     """What the file lets us check."""
-    found = [
-        f"{name} within {error:.1e}"
-        for name, error in (("weights", errors.weights), ("output", errors.output))
-        if error is not None
-    ]
+    held = {"weights": errors.weights, "output": errors.output}
+    known = {name: error for name, error in held.items() if error is not None}
+    if lost := [name for name, error in known.items() if not math.isfinite(error)]:
+        return f"The file's own {' and '.join(lost)} cannot be compared: not all their numbers are finite."
+    found = [f"{name} within {error:.1e}" for name, error in known.items()]
     if not found:
         return "The file holds neither weights nor output, so the four steps cannot be checked against it."
     return f"The four steps, run on q, k and v, give the file's own {' and '.join(found)} in all heads."

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
 import plotly.graph_objects as go
 
 HEIGHT = 300
@@ -115,6 +116,11 @@ def faint(colour: str, opacity: float) -> str:
 def colour_scale(colours: Sequence[str]) -> list[list]:
     """Colours at equal distances."""
     return [[i / (len(colours) - 1), colour] for i, colour in enumerate(colours)]
+
+
+def f32(values: np.ndarray) -> np.ndarray:
+    """float32, which Plotly sends in base64; float64 is twice as long, lists many times."""
+    return np.ascontiguousarray(values, dtype=np.float32)
 
 
 def plain(text: str) -> str:

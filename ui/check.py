@@ -30,6 +30,7 @@ class Attempt:
         held = attempts.get(str(seed)) if isinstance(attempts, dict) else None
         try:
             attempt = cls(**held) if held else cls()
+            attempt.given = [[str(name), str(answer)] for name, answer in attempt.given][:LENGTH]
             attempt.reading = bool(attempt.reading and attempt.given)
             quiz.next_item(attempt.done(seed), seed)
         except (KeyError, TypeError, ValueError):

@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.clinic.loading import ENDINGS
 from core.clinic.samples import SAMPLES
+from ui import uploads
 
 MAX_FILE_MB = 32  # as server.maxUploadSize in .streamlit/config.toml
 NOT_SAID = "not said"
@@ -31,11 +32,10 @@ Files = list[tuple[str, bytes]]
 
 def ask_files() -> Files:
     """The uploaded files, or else the example that was chosen: (name, content) pairs."""
-    given = st.file_uploader(
+    given = uploads.ask(
         "Your q, k, v and output, in one file or several",
         [ending.removeprefix(".") for ending in ENDINGS],
-        accept_multiple_files=True, key="clinic_files", max_upload_size=MAX_FILE_MB,
-        on_change=_forget_sample,
+        "clinic_files", MAX_FILE_MB, _forget_sample, accept_multiple_files=True,
     )  # fmt: skip
     files = [(file.name, file.getvalue()) for file in given]
     title = st.selectbox(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from ui.chart_style import DASHES, INKS, SYMBOLS, colour_scale, empty_figure, faint, marker, plain
+from ui.chart_style import DASHES, INKS, SYMBOLS, colour_scale, empty_figure, f32, faint, marker, plain
 
 MOST_NUMBERS = 16  # a heat strip with more columns shows no numbers in its cells
 MOST_PARTS = 7  # a stack with more keys shows the largest and one part for all the others
@@ -38,7 +38,7 @@ def histogram_pair(
     for i, (name, values) in enumerate(zip(names, (scaled, raw), strict=True)):
         shares = np.histogram(values, edges)[0] / len(values)
         figure.add_bar(
-            x=_f32((edges[:-1] + edges[1:]) / 2), y=_f32(shares), width=float(edges[1] - edges[0]), name=name,
+            x=f32((edges[:-1] + edges[1:]) / 2), y=f32(shares), width=float(edges[1] - edges[0]), name=name,
             marker=marker(theme, i), opacity=0.75,
             hovertemplate="%{x:.2f}: %{y:.1%}<extra>" + name + "</extra>",
         )  # fmt: skip
@@ -74,21 +74,21 @@ def curves(
         if bands and name in bands:
             _add_band(figure, x, *bands[name], INKS[theme].series[i])
         figure.add_scatter(
-            x=_f32(x), y=_f32(y), name=name, mode="lines+markers" if len(x) <= BINS else "lines",
+            x=f32(x), y=f32(y), name=name, mode="lines+markers" if len(x) <= BINS else "lines",
             line={"color": INKS[theme].series[i], "dash": DASHES[i % 4], "width": 2.5},
             marker={"symbol": SYMBOLS[i % 4], "size": 7},
             hovertemplate="%{x:.4g}: %{y:.3g}<extra>" + name + "</extra>",
         )  # fmt: skip
     if reference is not None:
         figure.add_scatter(
-            x=_f32(x), y=_f32(reference[1]), name=reference[0], mode="lines", hoverinfo="skip",
+            x=f32(x), y=f32(reference[1]), name=reference[0], mode="lines", hoverinfo="skip",
             line={"color": INKS[theme].text, "dash": "dot", "width": 1},
         )  # fmt: skip
     if marked_x is not None:
         figure.add_vline(x=marked_x, line={"color": INKS[theme].text, "width": 1, "dash": "dot"})
     figure.update_yaxes(range=_axis_range(y_range, log_y))
     if log_x:
-        figure.update_xaxes(type="log", tickvals=_f32(x[:: -1 if len(x) < 8 else -2]))
+        figure.update_xaxes(type="log", tickvals=f32(x[:: -1 if len(x) < 8 else -2]))
     if log_y:
         figure.update_yaxes(type="log", dtick=_decades(list(series.values())), exponentformat="power")
     described = "; ".join(f"{name} from {_text(y[0])} to {_text(y[-1])}" for name, y in series.items())
@@ -122,7 +122,7 @@ def grouped_bars(
     figure = empty_figure(theme, x_title, y_title)
     for i, (name, values) in enumerate(series.items()):
         figure.add_bar(
-            x=_f32(np.arange(len(labels))), y=_f32(values), name=name, marker=marker(theme, i),
+            x=f32(np.arange(len(labels))), y=f32(values), name=name, marker=marker(theme, i),
             customdata=[plain(label) for label in labels], text=_bar_texts(values, len(series)),
             textposition="outside", cliponaxis=False,
             hovertemplate="%{customdata}: %{y:.3g}<extra>" + name + "</extra>",
@@ -154,18 +154,18 @@ def hull(
     closed = np.concatenate([polygon, polygon[:1]])
     texts, sides = _shared_labels(points, labels)
     figure.add_scatter(
-        x=_f32(closed[:, 0]), y=_f32(closed[:, 1]), mode="lines", fill="toself", name="hull of the values",
+        x=f32(closed[:, 0]), y=f32(closed[:, 1]), mode="lines", fill="toself", name="hull of the values",
         line={"color": ink.series[6], "width": 2}, fillcolor=faint(ink.series[0], 0.08), hoverinfo="skip",
     )  # fmt: skip
     figure.add_scatter(
-        x=_f32(points[:, 0]), y=_f32(points[:, 1]), mode="markers+text", name="values",
+        x=f32(points[:, 0]), y=f32(points[:, 1]), mode="markers+text", name="values",
         text=texts, textposition=sides, cliponaxis=False,
-        marker={"color": ink.series[6], "size": _f32(8 + 24 * np.sqrt(weights)), "opacity": 0.7},
+        marker={"color": ink.series[6], "size": f32(8 + 24 * np.sqrt(weights)), "opacity": 0.7},
         hovertemplate="(%{x:.2f}, %{y:.2f})<extra></extra>",
     )  # fmt: skip
     for i, (name, point) in enumerate((("output", output), ("hard choice", hard_output))):
         figure.add_scatter(
-            x=_f32(point[:1]), y=_f32(point[1:]), mode="markers", name=name,
+            x=f32(point[:1]), y=f32(point[1:]), mode="markers", name=name,
             marker={"color": ink.series[i], "symbol": ("diamond", "square-open")[i], "size": (14, 18)[i],
                     "line": {"width": 2, "color": ink.series[i]}},
             hovertemplate=name + " (%{x:.2f}, %{y:.2f})<extra></extra>",
@@ -189,15 +189,15 @@ def stacked_contributions(
     ink = INKS[theme]
     figure = empty_figure(theme, "output", "")
     names, parts = _largest_parts(key_tokens, contributions)
-    places = _f32(np.arange(len(channels)))
+    places = f32(np.arange(len(channels)))
     for i, (name, values) in enumerate(zip(names, parts, strict=True)):
         colour = marker(theme, i) | {"line": {"width": 1, "color": ink.page}}
         figure.add_bar(
-            x=_f32(values), y=places, orientation="h", name=plain(name), marker=colour,
+            x=f32(values), y=places, orientation="h", name=plain(name), marker=colour,
             hovertemplate="%{x:.3f}<extra>" + plain(name) + "</extra>",
         )  # fmt: skip
     figure.add_scatter(
-        x=_f32(output), y=places, mode="markers", name="output",
+        x=f32(output), y=places, mode="markers", name="output",
         marker={"symbol": "line-ns", "size": 34, "line": {"width": 3, "color": ink.text}},
         hovertemplate="output %{x:.3f}<extra></extra>",
     )  # fmt: skip
@@ -231,14 +231,14 @@ def heat_strip(
         texts = [[_cell(value, decimals) for value in row] for row in values]
         _write_nan(figure, values)
     figure.add_heatmap(
-        z=_f32(values), zmin=low, zmax=high, colorscale=colour_scale(ends), xgap=1, ygap=1,
+        z=f32(values), zmin=low, zmax=high, colorscale=colour_scale(ends), xgap=1, ygap=1,
         colorbar={"thickness": 10, "outlinewidth": 0}, hoverongaps=False,
         text=texts, texttemplate="%{text}" if texts else None,
         hovertemplate="row %{y}, column %{x}: %{z:.4g}<extra></extra>",
     )  # fmt: skip
     _name_ticks(figure, col_labels)
     figure.update_yaxes(
-        tickvals=_f32(np.arange(len(row_labels))), ticktext=[plain(label) for label in row_labels],
+        tickvals=f32(np.arange(len(row_labels))), ticktext=[plain(label) for label in row_labels],
         autorange="reversed", showgrid=False, zeroline=False,
     )  # fmt: skip
     figure.update_layout(title={"text": plain(title), "font": {"size": 14}}, height=90 + 26 * len(row_labels))
@@ -250,15 +250,10 @@ def heat_strip(
     return Chart(figure, f"{title}: {values.shape[0]} rows, {values.shape[1]} columns, {described}{note}.")
 
 
-def _f32(values: np.ndarray) -> np.ndarray:
-    """float32, which Plotly sends in base64; float64 is twice as long, lists many times."""
-    return np.ascontiguousarray(values, dtype=np.float32)
-
-
 def _add_band(figure: go.Figure, x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: str) -> None:
     """The area between low and high."""
     figure.add_scatter(
-        x=_f32(np.concatenate([x, x[::-1]])), y=_f32(np.concatenate([high, low[::-1]])), fill="toself",
+        x=f32(np.concatenate([x, x[::-1]])), y=f32(np.concatenate([high, low[::-1]])), fill="toself",
         mode="lines", line={"width": 0}, fillcolor=faint(colour, 0.25), hoverinfo="skip", showlegend=False,
     )  # fmt: skip
 
@@ -280,7 +275,7 @@ def _name_ticks(figure: go.Figure, labels: Sequence[str]) -> None:
     every = max(1, -(-len(labels) // MOST_NUMBERS))
     places = np.arange(0, len(labels), every)
     figure.update_xaxes(
-        tickvals=_f32(places), ticktext=[plain(labels[i]) for i in places], showgrid=False, zeroline=False
+        tickvals=f32(places), ticktext=[plain(labels[i]) for i in places], showgrid=False, zeroline=False
     )
 
 
@@ -288,7 +283,7 @@ def _write_nan(figure: go.Figure, values: np.ndarray) -> None:
     """A heat map leaves what is not a number empty, its text too: write it there."""
     rows, cols = np.nonzero(np.isnan(values))
     figure.add_scatter(
-        x=_f32(cols), y=_f32(rows), mode="text", text=["NaN"] * len(rows), hoverinfo="skip", showlegend=False
+        x=f32(cols), y=f32(rows), mode="text", text=["NaN"] * len(rows), hoverinfo="skip", showlegend=False
     )
 
 

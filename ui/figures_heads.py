@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ui.chart_style import INKS, SYMBOLS, colour_scale, empty_figure, plain
+from ui.chart_style import INKS, SYMBOLS, colour_scale, empty_figure, f32, plain
 from ui.figures import Chart
 
 MOST_PIXELS = 256  # a side; larger maps are drawn in blocks
@@ -19,7 +19,7 @@ def query_key_plane(
     for i, (name, points, tokens) in enumerate(zip(("query", "key"), (queries, keys), names, strict=True)):
         labels = [plain(token) for token in tokens]
         figure.add_scatter(
-            x=_f32(points[:, 0]), y=_f32(points[:, 1]), name={"query": "queries", "key": "keys"}[name],
+            x=f32(points[:, 0]), y=f32(points[:, 1]), name={"query": "queries", "key": "keys"}[name],
             mode="markers+text" if len(labels) <= MOST_NAMES else "markers", text=labels,
             textposition=("top center", "bottom center")[i],
             marker={"color": ink.series[i], "symbol": SYMBOLS[i], "size": 9},
@@ -46,10 +46,10 @@ def large_map(
     n_q, n_k = weights.shape
     block = -(-max(n_q, n_k) // MOST_PIXELS)
     pixels = block_max(weights, block)
-    y, x = (_f32(np.arange(size) * block) for size in pixels.shape)
+    y, x = (f32(np.arange(size) * block) for size in pixels.shape)
     figure = empty_figure(theme, "key", "query")
     figure.add_heatmap(
-        z=_f32(pixels), x=x, y=y, zmin=0, zmax=1, colorscale=colour_scale(INKS[theme].share),
+        z=f32(pixels), x=x, y=y, zmin=0, zmax=1, colorscale=colour_scale(INKS[theme].share),
         colorbar={"title": "weight", "thickness": 10, "outlinewidth": 0},
         hovertemplate="query %{y}, key %{x}: %{z:.3f}<extra></extra>",
     )  # fmt: skip
@@ -66,7 +66,3 @@ def block_max(values: np.ndarray, block: int) -> np.ndarray:
     """(n, m) -> (n / block, m / block), rounded up: the largest of each block."""
     rows, cols = (np.arange(0, size, block) for size in values.shape)
     return np.maximum.reduceat(np.maximum.reduceat(values, rows, axis=0), cols, axis=1)
-
-
-def _f32(values: np.ndarray) -> np.ndarray:
-    return np.asarray(values, dtype=np.float32)

@@ -8,10 +8,11 @@ import numpy as np
 import streamlit as st
 
 from core import interventions
-from core.arithmetic import number
-from core.head_scores import JOBS, TASKS, Measured, cut_cells, measure
+from core.head_scores import JOBS, Measured, cut_cells, measure
+from core.held_out import TASKS
 from core.interventions import next_words_compared, place
 from core.model_faults import FAULTS
+from core.numbers import number
 from core.plane import query_key_plane
 from core.real import MODEL, head_names
 from core.tiny_model import Change, ModelSteps, read_sentence, run_model
@@ -217,7 +218,7 @@ def plane(view: View, runs: Runs) -> None:
     chart = figures_heads.query_key_plane(
         drawn.queries, drawn.keys, (words, words), view.selection.row, charts.theme()
     )
-    charts.show(chart, "plane")
+    charts.show(chart, "plane", presenter.FULL)
     st.caption(f"The plane keeps {drawn.share:.0%} of the scores' sum of squares.")
 
 

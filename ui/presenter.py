@@ -14,9 +14,13 @@ from ui.matrix import MAX_HEIGHT
 
 SCALE = 1.45  # of the matrices
 CHART_TYPE = 18  # pixels
+TALLER = 1.3  # charts, than readers see them
+ALONE = 1.8  # the same, where a screen holds nothing else below its heading
+FULL = 1.0  # and where the screen is full as it is
 SHARE = 0.7  # of their usual height, for matrices with something under them
 TO_THE_END = 0  # of the screen, for the others; see assets/matrix/board.js
 FEW_ROWS = 8  # matrices of no more rows stand two above two
+FEW_NUMBERS = 64  # a board of no more in a matrix has room for two others beside it
 LONG_CODE = 3  # lines; longer code has a screen of its own
 SWITCHES = {"present": "Presenter mode", "notes": "Speaker notes"}
 
@@ -89,9 +93,12 @@ def screen(name: str, place: str = "") -> AbstractContextManager:
     return st.container(key=f"screen_{name}__{place}" if place else f"screen_{name}")
 
 
-def beside(rows: int) -> AbstractContextManager:
-    """Where words with a table of so many rows stand: with few, for a class too, beside the matrices."""
-    return screen("sum") if presenting() and rows > FEW_ROWS else nullcontext()
+def beside(rows: int, *, wide: bool = False) -> AbstractContextManager:
+    """Where words with a table of so many rows stand: with few, for a class too, beside the matrices.
+
+    `wide` matrices need all the room.
+    """
+    return screen("sum") if presenting() and (wide or rows > FEW_ROWS) else nullcontext()
 
 
 def _asked(key: str) -> bool:

@@ -10,7 +10,7 @@ from core.grammar import SENTENCES, WORD_GROUPS
 from core.real import FIRST_HEAD, MODEL, UPLOADS, RealHeads, head_names, natural, real_heads
 from core.tiny_model import read_sentence
 from core.tokens import displayable
-from ui import where
+from ui import uploads, where
 from ui.text import literal
 
 FIRST_SENTENCE = SENTENCES["keys"]
@@ -184,12 +184,8 @@ def tell_lost_file() -> None:
 
 def ask_file() -> None:
     """The upload; what is wrong with a file is told beside it."""
-    st.file_uploader(
-        "An .npz or .safetensors file with q, k, v",
-        ["npz", "safetensors"],
-        key="file",
-        on_change=_take_file,
-        max_upload_size=MAX_FILE_MB,
+    uploads.ask(
+        "An .npz or .safetensors file with q, k, v", ["npz", "safetensors"], "file", MAX_FILE_MB, _take_file
     )
     if error := st.session_state.get("file_error"):
         st.error(literal(error))
@@ -199,7 +195,7 @@ def ask_file() -> None:
 
 def _take_file() -> None:
     """Read the file; keep it and the one before it, in this visit's memory alone."""
-    file = st.session_state["file"]
+    file = uploads.given("file")
     st.session_state["file_error"] = ""
     if file is None:
         return

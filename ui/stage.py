@@ -9,9 +9,10 @@ from functools import cache, partial
 
 import streamlit as st
 
-from core.arithmetic import Arithmetic, number, pipeline_row, projection_cell
+from core.arithmetic import Arithmetic, pipeline_row, projection_cell
 from core.ladder import address
 from core.leak import LeakTest
+from core.numbers import number
 from core.readouts import count_moved
 from core.syntax import parse
 from ui import controls, presenter, real_controls, text
@@ -145,16 +146,23 @@ def thirds() -> list:
     return st.columns([8, 6, 7], gap="medium")
 
 
-def arithmetic(view: View, cell: Callable[..., Arithmetic], col: int | None = None) -> None:
-    """The selected cell of one head, written out by `cell`; `col` where its columns are not the keys."""
-    if view.selection.head is None:
-        st.caption(f"Written out for head {view.head}.")
-    written(cell(view.one, view.selection.row, view.selection.col if col is None else col, view.inputs))
+def arithmetic(
+    view: View, cell: Callable[..., Arithmetic], col: int | None = None, *, wide: bool = False
+) -> None:
+    """The selected cell of one head, written out by `cell`; `col` where its columns are not the keys.
+
+    `wide` where the page's matrices leave a class no room beside them.
+    """
+    worked = cell(view.one, view.selection.row, view.selection.col if col is None else col, view.inputs)
+    with presenter.beside(len(worked.columns), wide=wide):
+        if view.selection.head is None:
+            st.caption(f"Written out for head {view.head}.")
+        written(worked)
 
 
 def written(worked: Arithmetic) -> None:
     """Question, table of terms (one a line, as on paper), the sum."""
-    with presenter.beside(len(worked.columns)), st.container(key="written", gap="small"):
+    with st.container(key="written", gap="small"):
         st.markdown(f"**{text.literal(worked.question)}**")
         if worked.rows:
             header = ["term", *(label for label, _ in worked.rows)]
@@ -205,12 +213,13 @@ def leak(view: View, leaks: Mapping[str, LeakTest]) -> None:
     moved = {name: test.moved[view.head] for name, test in leaks.items()}
     counts = [f"{name}: **{count_moved(rows)} of {len(rows)}** rows move" for name, rows in moved.items()]
     st.markdown("; ".join(counts).replace("none:", "no mask:"))
-    show(view, [leak_strips(view, moved)], "Leak test", key="leak", max_height=120)
+    show(view, [leak_strips(view, moved)], "Leak test", key="leak", max_height=presenter.rest(120))
 
 
 def compare_heads(view: View) -> None:
     """The weight of the selected pair in every head, in words."""
-    with presenter.beside(len(view.inputs.key_tokens)), st.container(key="pair", gap="small"):
+    beside = presenter.beside(len(view.inputs.key_tokens), wide=view.setup.n_heads > 2)
+    with beside, st.container(key="pair", gap="small"):
         _compare_heads(view)
 
 
@@ -248,4 +257,6 @@ def _addresses(view: View) -> None:
 
 def projection(view: View) -> None:
     """One number of the joined output, term by term."""
-    written(projection_cell(view.steps, view.selection.row, view.channel, view.inputs))
+    worked = projection_cell(view.steps, view.selection.row, view.channel, view.inputs)
+    with presenter.beside(len(worked.columns)):
+        written(worked)

@@ -25,4 +25,9 @@ def listen(
         key="steps",
         data={"pages": list(slugs), "page": page, "present": present, "notes": notes},
         on_leave_change=on_leave,
+        on_again_change=_run_again,
     )
+
+
+def _run_again() -> None:
+    """Callback for a page that has found its server again. The run is all that it is for."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from core.experiments.prose import sizes
 from core.heads import merge_heads
 from core.ladder import Rung, ladder
 from ui.matrix import Matrix
@@ -80,7 +81,7 @@ def matrix(
         "colours": _signed(tensor.colours, values),
         "decimals": tensor.decimals,
         "place": place,
-        "shape": _shape(values),
+        "shape": sizes(values),
         "sources": tensor.sources,
         "changed": marks,
         "editable": name in ("q", "k", "v"),
@@ -254,21 +255,17 @@ def join(view: View) -> list[Matrix]:
     concat = Matrix(
         id="concat", title="Concat", values=steps.concat, row_labels=words, col_labels=side_by_side,
         row_axis="query", col_axis="concat channel", colours="diverging", decimals=1, place=(1, 0),
-        shape=_shape(steps.concat), changed=view.changed.get("concat"),
+        shape=sizes(steps.concat), changed=view.changed.get("concat"),
     )  # fmt: skip
     w_o = Matrix(
         id="w_o", title="W_O", values=steps.w_o, row_labels=side_by_side, col_labels=model_channels,
         row_axis="concat channel", col_axis="model channel", colours="diverging", place=(0, 1),
-        shape=_shape(steps.w_o),
+        shape=sizes(steps.w_o),
     )  # fmt: skip
     projected = Matrix(
         id="projected", title="Output", values=steps.output, row_labels=words, col_labels=model_channels,
         row_axis="query", col_axis="model channel", colours="diverging", decimals=1, place=(1, 1),
-        shape=_shape(steps.output), changed=view.changed.get("projected"),
+        shape=sizes(steps.output), changed=view.changed.get("projected"),
         sources={"concat": ["query"], "w_o": ["model channel"]},
     )  # fmt: skip
     return [concat, w_o, projected]
-
-
-def _shape(array: np.ndarray) -> str:
-    return " × ".join(map(str, array.shape))

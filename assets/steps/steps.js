@@ -2,9 +2,11 @@
 // keys of a clicker, the digits, and a few letters work as well, and a page is shown one screen at a time. Links
 // inside the text that open a page in a given state are followed without loading the app anew. Windows of one
 // browser that present the lesson and show its notes stay on the same page. For those who listen, answers are read
-// out when they come, and the focus is not lost with a button that has done its work.
+// out when they come, and the focus is not lost with a button that has done its work. A server that has restarted
+// hears of the page at once.
 //
-// Streamlit calls the function at the end for each page and each change of mode.
+// Streamlit calls the function at the end for each page and each change of mode. html[data-heard] then names the
+// page whose keys are heard.
 
 const TYPING = "input:not([type=checkbox], [type=radio], [type=range], [role=combobox]), textarea, [contenteditable=true]";
 const USES_ARROWS = `${TYPING}, input, select, [role=slider], [role=grid], [role=combobox], [role=listbox], [role=option],
@@ -38,6 +40,11 @@ const TOLD = ":is(.st-key-predict, .st-key-quiz, .st-key-by_hand_blanks):not([ar
 const BLOCK = '[data-testid="stVerticalBlock"]';
 const PATIENCE = 200; // milliseconds in which a page may put the focus somewhere itself
 
+const APP = '[data-testid="stApp"]';
+const SIDEBAR = '[data-testid="stSidebar"]';
+const COMING = '[data-testid="stSkeleton"]'; // stands where an input will
+const LONGEST = 5000; // milliseconds that a turn waits for them
+
 const WHERE = "?";
 const channel = new BroadcastChannel("attention-tutor lesson");
 let listening = new AbortController(); // one set of listeners, however often Streamlit calls
@@ -56,12 +63,14 @@ export default function listen({ data, setTriggerValue }) {
   document.addEventListener("click", (event) => follow(event, data), options);
   document.addEventListener("focusin", ({ target }) => (around = ancestors(target)), options);
   attend(mine.signal);
+  greetServer(mine.signal, setTriggerValue);
   if (!data.present) showAll();
   else if (data.page !== shown || !partShown()) showPart(FIRST);
   if (data.present) watchParts(mine.signal);
   shown = data.page;
   spellOut(data);
   keepTogether(data, mine.signal);
+  document.documentElement.dataset.heard = data.page;
   return () => mine.abort();
 }
 
@@ -91,19 +100,26 @@ function present(key, within, data, send) {
   if (key in DOWN) return movePart(DOWN[key]) || true;
   if (key === "r") return reveal();
   if (key === "s") return click(SHOW_SIDEBAR) || click(HIDE_SIDEBAR);
-  if (/^[1-9]$/.test(key) && key <= data.pages.length) return open(addressOf(data.pages[key - 1]));
+  if (/^[1-9]$/.test(key) && key <= data.pages.length) return visit(addressOf(data.pages[key - 1]));
   if (key !== "Escape" || within(FIELD)) return false;
   send("leave", true);
   return true;
 }
 
 function turn(where) {
-  return where !== undefined && click(`.st-key-${where} a`);
+  const link = `.st-key-${where} a`;
+  if (!visible(link)) return false;
+  whenInputsStand(() => click(link));
+  return true;
 }
 
-// The first visible one.
+// The first of these that can be seen.
+function visible(selector) {
+  return [...document.querySelectorAll(selector)].find((node) => node.getClientRects().length);
+}
+
 function click(selector) {
-  const found = [...document.querySelectorAll(selector)].find((node) => node.getClientRects().length);
+  const found = visible(selector);
   found?.click();
   return found !== undefined;
 }
@@ -171,6 +187,20 @@ function addressOf(page) {
   return address;
 }
 
+function visit(address) {
+  whenInputsStand(() => open(address));
+  return true;
+}
+
+// Streamlit takes an input that the browser does not yet have for one that has gone, and its value leaves the
+// address when the page is turned. So a turn in the first moments of a visit waits for the inputs.
+function whenInputsStand(act, since = performance.now()) {
+  const sidebar = document.querySelector(SIDEBAR);
+  const stand = !sidebar || (sidebar.querySelector("input") && !sidebar.querySelector(COMING));
+  if (stand || performance.now() - since > LONGEST) act();
+  else setTimeout(() => whenInputsStand(act, since), 30);
+}
+
 // What the browser's Back button does, to an address of our choice: the session goes on.
 function open(address, how = "pushState") {
   if (address.href !== location.href) {
@@ -196,7 +226,7 @@ function follow(event, { pages }) {
   if (address.origin !== location.origin || address.hash || !pages.includes(last)) return;
   event.preventDefault();
   event.stopPropagation();
-  open(address);
+  visit(address);
 }
 
 // --- the lesson and its notes in two windows ---
@@ -213,9 +243,25 @@ function keepTogether({ page, present, notes }, signal) {
     if (data === WHERE && present) channel.postMessage(page);
     if (data === WHERE || data === page) return;
     following = data;
-    open(addressOf(data));
+    visit(addressOf(data));
   };
   signal.addEventListener("abort", () => (channel.onmessage = null));
+}
+
+// --- servers that restart ---
+
+// A new server hears of an open page with the first move on it. It would take that for how the page began, and do
+// nothing that the move should bring about.
+function greetServer(signal, send) {
+  const app = document.querySelector(APP);
+  let away = false;
+  const watch = new MutationObserver(() => {
+    const here = app.dataset.testConnectionState === "CONNECTED";
+    if (here && away) send("again", true);
+    away = !here;
+  });
+  watch.observe(app, { attributes: true, attributeFilter: ["data-test-connection-state"] });
+  signal.addEventListener("abort", () => watch.disconnect());
 }
 
 // --- for those who listen ---

@@ -31,11 +31,6 @@ def busy_seconds(core: int | None) -> float:
     return (sum(ticks) - nice - idle - waiting) / os.sysconf("SC_CLK_TCK")
 
 
-def threads(pid: int) -> int:
-    """How many threads there are now."""
-    return len(os.listdir(f"/proc/{pid}/task"))
-
-
 def handles(pid: int) -> int:
     """How many files and sockets are open now."""
     return len(os.listdir(f"/proc/{pid}/fd"))

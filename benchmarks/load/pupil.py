@@ -63,9 +63,18 @@ async def slide(session: Session, chance: random.Random) -> Reply:
     return await session.set("slider", id, [chance.choice(reached)])
 
 
+def has_t(session: Session) -> bool:
+    """Whether the page was drawn to its end: each has the slider of T, and an exception leaves it out."""
+    return _t(session) is not None
+
+
+def _t(session: Session) -> str | None:
+    return session.widgets.labelled("slider", "Sequence length T")
+
+
 def slider_of_t(session: Session) -> str:
     """The slider of the sequence's length. LookupError where a page has none."""
-    id = session.widgets.labelled("slider", "Sequence length T")
+    id = _t(session)
     if id is None:
         raise LookupError("no slider of T on this page")
     return id

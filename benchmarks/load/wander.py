@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.load.pupil import pick, pickable, slide, slider_of_t, turn
+from benchmarks.load.pupil import has_t, pick, pickable, slide, slider_of_t, turn
 from benchmarks.load.session import Reply, Session
 from core.clinic.samples import SAMPLES
 
@@ -32,7 +32,9 @@ CAPTURES = Path(__file__).parents[2] / "assets" / "captures"
 
 
 async def wander(session: Session, chance: random.Random) -> Reply:
-    """One action: a slider, a cell, a page, any widget, several at once, a file."""
+    """A slider, a cell, a page, any widget, several at once, a file; after a fault, another page."""
+    if not has_t(session):
+        return await turn(session, chance)
     actions: dict[Any, int] = {
         slide: 3, _pick: 3, turn: 3, any_widget: 5, hurry: 1, give_file: 4 if _uploader(session) else 0,
     }  # fmt: skip

@@ -7,9 +7,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from core.clinic import diagnose_files
+from core.clinic import LIMITS, diagnose_files
 from core.clinic.beliefs import LAYOUTS
-from core.clinic.limits import LIMITS
 
 
 def _parser() -> argparse.ArgumentParser:

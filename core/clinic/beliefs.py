@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.clinic.errors import InputError
+from core.files import InputError
 
 LAYOUTS = ("TD", "HTD", "BTD", "TBD", "BHTD", "BTHD", "X", "TBX")
 MAX_META = 100_000

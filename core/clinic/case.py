@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from core.clinic import wording
 from core.clinic.beliefs import Beliefs
 from core.clinic.fits import fitted_choices
 from core.clinic.precision import ROUNDOFF, explained_by_rounding, is_short, roundoff_of
@@ -13,15 +14,10 @@ from core.clinic.report import Diagnosis, Explanation
 from core.clinic.sampling import MAX_SCORES, part_of
 from core.clinic.search import Candidate, Examination, Progress, Search
 from core.clinic.untestable import hidden_headlines, reasons
-from core.faults.catalogue import fault_named
 from core.faults.pipeline import State, run
 
 TENSOR_CORE = 2.0**-11  # float32 products of recent GPUs keep 10 bits unless told otherwise (TF32)
 MAX_READINGS = 32
-FEW_PAIRS = (
-    "Large input: of two faults together only the commonest were tried. Hand in a shorter piece for all."
-)
-OUTPUT_ONLY = "the weights handed in are not the ones that made this output"
 
 
 @dataclass(slots=True)
@@ -112,7 +108,7 @@ class Case:
         if one.right.roundoff <= one.search.roundoff:
             return []
         visible = {
-            id(c) for c in examination.visible if c.label not in NUMBER_FORMAT
+            id(c) for c in examination.visible if c.label not in wording.NUMBER_FORMAT
         }  # the others differ from the right way by rounding only
         candidates = [c for c in examination.candidates if any(id(choice) in visible for choice in c.faults)]
         tied = one.search.ties(candidates)
@@ -123,22 +119,13 @@ class Case:
         hidden = hidden_headlines(one.reading, examination.invisible)
         not_tested = reasons(one.reading, hidden or examination.invisible, state)
         notes = (*one.reading.notes, *one.right.conventions, *self._weights_note(one, state))
-        if hidden:
-            verdict = "undetermined"
-            message = (
-                "The numbers are right, but this data cannot tell whether the code is. "
-                + self._closeness(one)
-            )
-        else:
-            verdict = "correct"
-            message = "This is scaled dot-product attention. " + self._closeness(one)
+        verdict, words = ("undetermined", wording.NOT_TOLD) if hidden else ("correct", wording.RIGHT)
+        message = f"{words} {self._closeness(one)}"
         return self._answer(verdict, message, one, notes=notes, not_tested=not_tested)
 
     def _closeness(self, one: _Found) -> str:
-        told = f"The right computation gives your numbers to within {one.right.max_error:.2g}."
-        if self.fine < one.search.roundoff < one.right.roundoff * 16:
-            return f"{told} They are stored finer than that, but half precision in between gives no more."
-        return told
+        stored_finer = self.fine < one.search.roundoff < one.right.roundoff * 16
+        return wording.closeness(one.right.max_error, stored_finer)
 
     def _weights_note(self, one: _Found, state: State) -> tuple[str, ...]:
         """What weights of another shape are, if they can be recognised."""
@@ -147,23 +134,16 @@ class Case:
             return ()
         mean = state.weights.mean(1)
         if weights.shape in (mean.shape, mean.shape[1:]):
-            close = np.abs(weights.reshape(mean.shape) - mean).max(initial=0.0) <= 64 * max(
-                self.fine, self.coarse
-            )
-            if close:
-                return (
-                    "the weights handed in are the mean over the heads, as nn.MultiheadAttention "
-                    "returns them",
-                )
-        return (OUTPUT_ONLY,)
+            apart = np.abs(weights.reshape(mean.shape) - mean).max(initial=0.0)
+            if apart <= 64 * max(self.fine, self.coarse):
+                return (wording.MEAN_WEIGHTS,)
+        return (wording.OUTPUT_ONLY,)
 
     def _dead_rows(self, one: _Found, candidate: Candidate) -> Diagnosis:
-        message = (
-            "Some rows have nothing to attend to: the mask hides every key from them, and 0 / 0 gives NaN. "
-            "The other rows are right. Change the mask (or what such rows give), not the maths."
+        explanation = wording.explanation((("mask.fully_masked_row", ""),), candidate.max_error)
+        return self._answer(
+            "fault", wording.DEAD_ROWS, one, explanations=[explanation], notes=one.reading.notes
         )
-        explanation = self._explanation((("mask.fully_masked_row", ""),), candidate.max_error)
-        return self._answer("fault", message, one, explanations=[explanation], notes=one.reading.notes)
 
     def _nearly_right(self, found: Sequence[_Found]) -> Diagnosis | None:
         """Agreement to about three digits, and no fault nearer: a coarser arithmetic inside."""
@@ -179,23 +159,12 @@ class Case:
         notes = (*one.reading.notes, *one.right.conventions)
         if not explained_by_rounding(part.problem, one.right.choices, part.targets):
             return self._too_rough(one, notes)
-        message = (
-            f"This is scaled dot-product attention, to {_digits(one.right.roundoff)} digits. The "
-            "numbers are stored finer than "
-            "that: somewhere inside a coarser format was used (half precision, or TF32 on a GPU). "
-            + self._closeness(one)
-        )
+        message = wording.nearly_right(one.right.roundoff, self._closeness(one))
         return self._answer("correct", message, one, notes=notes)
 
     def _too_rough(self, one: _Found, notes: Iterable[str]) -> Diagnosis:
         """As close as half precision gives, but no half precision gives these numbers."""
-        digits = _digits(one.right.roundoff)
-        message = (
-            f"This agrees with scaled dot-product attention to {digits} digits only, and the numbers are "
-            f"stored finer than that. {self._closeness(one)} A short number format inside may do that, or a "
-            "small mistake that is not known here."
-        )
-        why = f"anything smaller than the {digits} digits that agree"
+        message, why = wording.too_rough(one.right.roundoff, self._closeness(one))
         return self._answer("undetermined", message, one, notes=notes, not_tested=[why])
 
     # --- faults ---
@@ -218,7 +187,7 @@ class Case:
     def _two_faults(self, found: Sequence[_Found], levels: Sequence[float]) -> Diagnosis | None:
         """Pairs are looked for once, at the coarsest level, and judged at the finest first."""
         if any(one.search.large for one in found):
-            self.sample_note = " ".join(filter(None, (self.sample_note, FEW_PAIRS)))
+            self.sample_note = " ".join(filter(None, (self.sample_note, wording.FEW_PAIRS)))
         pairs = [self._pair_candidates(one) for one in found]
         for level in levels:
             for one in found:
@@ -230,10 +199,10 @@ class Case:
 
     def _pair_candidates(self, one: _Found) -> list[Candidate]:
         examination = one.examine()
-        choices = [c for c in examination.visible if c.label not in NUMBER_FORMAT]
+        choices = [c for c in examination.visible if c.label not in wording.NUMBER_FORMAT]
         if any(not np.isfinite(target.array).all() for target in one.reading.targets):  # something overflowed
             both = (*examination.visible, *examination.invisible)
-            choices += [c for c in both if c.label in NUMBER_FORMAT]
+            choices += [c for c in both if c.label in wording.NUMBER_FORMAT]
         return one.search.two_faults(choices, lambda part, what: self.progress(0.5 + part / 2, what))
 
     def _best_of(
@@ -253,11 +222,9 @@ class Case:
         for candidate in ties:
             parts = tuple((str(c.label), c.variant) for c in candidate.faults)
             explanations.setdefault(
-                frozenset(candidate.labels), self._explanation(parts, candidate.max_error)
+                frozenset(candidate.labels), wording.explanation(parts, candidate.max_error)
             )
-        message = self._fault_message(list(explanations.values()))
-        if ties[0].dead_rows == "NaN":
-            message += " Rows that are left with nothing to attend to are NaN."
+        message = wording.fault_message(list(explanations.values()), dead=ties[0].dead_rows == "NaN")
         invisible = one.examine().invisible
         return self._answer(
             "fault",
@@ -268,44 +235,9 @@ class Case:
             not_tested=reasons(one.reading, hidden_headlines(one.reading, invisible)),
         )
 
-    def _explanation(self, parts: Sequence[tuple[str, str]], max_error: float) -> Explanation:
-        faults = [fault_named(label) for label, _ in parts]
-        return Explanation(
-            faults=tuple(label for label, _ in parts),
-            details=tuple(variant for _, variant in parts),
-            titles=tuple(fault.title for fault in faults),
-            faulty_lines=tuple(fault.faulty_line for fault in faults),
-            right_lines=tuple(fault.right_line for fault in faults),
-            pages=tuple(fault.page for fault in faults),
-            max_error=max_error,
-            number_format=any(label in NUMBER_FORMAT for label, _ in parts),
-        )
-
-    def _fault_message(self, explanations: Sequence[Explanation]) -> str:
-        first = explanations[0]
-        what = " and ".join(title[0].lower() + title[1:] for title in first.titles)
-        if len(explanations) > 1:
-            every = " / ".join(" and ".join(e.titles) for e in explanations)
-            return f"These {len(explanations)} explain your output equally well: {every}."
-        if first.number_format and len(first.faults) == 1:
-            return f"The maths is right; the number format is not wide enough: {what}."
-        count = (
-            "One fault reproduces"
-            if len(first.faults) == 1
-            else f"{len(first.faults)} faults together reproduce"
-        )
-        return f"{count} your numbers: {what}."
-
     def _unexplained(self) -> Diagnosis:
         found = self._start(_only_output(self.readings[0]), self.fine)
-        error = found.right.max_error
-        distance = f" The right computation is off by up to {error:.2g}." if np.isfinite(error) else ""
-        message = (
-            "This is not scaled dot-product attention as you describe it, and no single fault or "
-            "pair of faults "
-            f"that is known here gives these numbers.{distance} Check that the arrays belong "
-            "together and that the settings are what you meant."
-        )
+        message = wording.unexplained(found.right.max_error)
         return self._answer("unexplained", message, found, notes=self.readings[0].notes)
 
     def _answer(
@@ -342,9 +274,6 @@ class Case:
         )
 
 
-NUMBER_FORMAT = {"score.fp16_overflow", "softmax.no_max_subtraction"}
-
-
 def suggested_roundoffs(fields: Mapping[str, np.ndarray]) -> tuple[float, float]:
     """The roundoff that the output's bits suggest, and the coarsest among all arrays."""
     reals = {name: array for name, array in fields.items() if array.dtype.kind == "f"}
@@ -357,11 +286,7 @@ def _only_output(reading: Reading) -> Reading:
     targets = tuple(target for target in reading.targets if target.name == "output")
     if len(targets) == len(reading.targets) or not targets:
         return reading
-    return replace(reading, targets=targets, notes=(*reading.notes, OUTPUT_ONLY))
-
-
-def _digits(roundoff: float) -> int:
-    return max(1, int(-np.log10(roundoff)))
+    return replace(reading, targets=targets, notes=(*reading.notes, wording.OUTPUT_ONLY))
 
 
 def _untold(_fraction: float, _what: str) -> None:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from core.clinic.errors import InputError
 from core.clinic.names import MASK_NAMES
+from core.files import InputError
 
 
 def checked(fields: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

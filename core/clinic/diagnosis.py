@@ -10,13 +10,13 @@ import numpy as np
 from core.clinic.beliefs import beliefs_from
 from core.clinic.case import Case
 from core.clinic.checks import checked
-from core.clinic.errors import InputError
 from core.clinic.loading import load, load_paths
 from core.clinic.names import named, unknown
-from core.clinic.npy import shown, why
 from core.clinic.report import Diagnosis, Explanation
 from core.clinic.search import Progress
 from core.faults.catalogue import BAD_INPUT
+from core.files import InputError
+from core.files.errors import shown, why
 
 
 def diagnose(

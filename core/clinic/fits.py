@@ -13,7 +13,7 @@ from core.clinic.mask_fits import recovered_masks, window_choices
 from core.clinic.precision import Target
 from core.clinic.sampling import Part
 from core.faults.choices_blend import finished
-from core.faults.choices_mask import hide
+from core.faults.choices_fill import hide
 from core.faults.pipeline import RIGHT, Choice, State, run
 from core.faults.problem import Problem
 

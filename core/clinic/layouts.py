@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from core.clinic.beliefs import Beliefs
-from core.clinic.errors import InputError
 from core.clinic.mask_meanings import fitting_scores
 from core.faults.problem import Problem
+from core.files import InputError
 
 Common = dict[str, Any]  # the fields of Problem that no layout changes
 

@@ -2,16 +2,27 @@
 
 import io
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from core.clinic import limits
-from core.clinic.errors import InputError
-from core.clinic.npy import MAGIC, read_npy, read_npz, shown
-from core.clinic.safetensors import read_safetensors
+from core.clinic.names import field_of
 from core.clinic.text_files import read_csv, read_json
+from core.files import InputError, limits, read_npy, read_npz, read_safetensors
+from core.files.errors import shown
+from core.files.npy import MAGIC
 
+KNOWN = limits.Wanted(
+    limits.CLINIC_ARRAY_NUMBERS,
+    array=lambda name: field_of(name) is not None,
+    text=lambda name: field_of(name) == "meta",  # what the owner believes
+)
+LIMITS = (
+    f"Files up to {limits.MAX_FILE_BYTES // 2**20} MiB in all, {limits.CLINIC_ARRAY_NUMBERS:,} numbers in "
+    f"one array, {limits.MAX_TOTAL_NUMBERS:,} in all arrays, {limits.MAX_ENTRIES} arrays; "
+    f".json and .csv up to {limits.MAX_TEXT_BYTES // 2**20} MiB."
+)
 ENDINGS = (".npz", ".npy", ".safetensors", ".json", ".csv")
 
 
@@ -27,15 +38,11 @@ def load(files: Iterable[tuple[str, bytes]]) -> dict[str, np.ndarray]:
         raise InputError(
             "too_large", f"the files have {total:,} bytes, the limit is {limits.MAX_FILE_BYTES:,}"
         )
-    for file_name, data in files:
-        for name, array in arrays_in(file_name, data):
-            if name in arrays:
-                raise InputError("duplicate_array", f"there are two arrays called {shown(name)}")
-            arrays[name] = array
-            if sum(a.size for a in arrays.values()) > limits.MAX_TOTAL_NUMBERS:
-                raise InputError(
-                    "too_large", f"the arrays have more than {limits.MAX_TOTAL_NUMBERS:,} numbers in all"
-                )
+    read = chain.from_iterable(arrays_in(file_name, data) for file_name, data in files)
+    for name, array in limits.within_total(read):
+        if name in arrays:
+            raise InputError("duplicate_array", f"there are two arrays called {shown(name)}")
+        arrays[name] = array
     return arrays
 
 
@@ -46,11 +53,11 @@ def arrays_in(file_name: str, data: bytes) -> Iterator[tuple[str, np.ndarray]]:
     if not data:
         raise InputError("empty", f"the file {shown(name)} is empty")
     if ending == ".npz":
-        return read_npz(data)
+        return read_npz(data, KNOWN)
     if ending == ".npy":
         return iter([(stem, _read_whole_npy(data, stem))])
     if ending == ".safetensors":
-        return read_safetensors(data)
+        return read_safetensors(data, KNOWN)
     if ending == ".json":
         return read_json(data)
     if ending == ".csv":
@@ -67,7 +74,7 @@ def arrays_in(file_name: str, data: bytes) -> Iterator[tuple[str, np.ndarray]]:
 def _read_whole_npy(data: bytes, stem: str) -> np.ndarray:
     if data[:4] == b"PK\x03\x04" and data[:6] != MAGIC:
         raise InputError("malformed", f"{shown(stem)} is an archive: name it .npz")
-    return read_npy(io.BytesIO(data), stem)
+    return read_npy(io.BytesIO(data), stem, KNOWN.most_numbers)
 
 
 def load_paths(paths: Iterable[str | Path]) -> dict[str, np.ndarray]:

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from core.clinic.beliefs import Beliefs
-from core.clinic.errors import InputError
 from core.faults.problem import Problem
+from core.files import InputError
 
 
 def mask_meanings(

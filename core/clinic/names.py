@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from core.clinic.errors import InputError
+from core.files import InputError
 
 #: the field of an array, and the names it is known by (lower case, "." and "-" read as "_")
 ALIASES = {

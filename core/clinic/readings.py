@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.clinic.beliefs import LAYOUTS, Beliefs
-from core.clinic.errors import InputError
 from core.clinic.layouts import bare_problem, canonical_output
 from core.clinic.mask_meanings import mask_meanings
 from core.clinic.precision import Target
 from core.faults.choices_mask import triangle
 from core.faults.problem import Problem
+from core.files import InputError
 
 FLAT = ("BTD", "TBD", "X", "TBX")
 HEAD_COUNTS = (2, 4, 8, 3, 6, 12, 16)  # tried where nobody says how many heads there are

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.clinic.errors import InputError
 from core.clinic.precision import Target
 from core.faults.problem import Problem
+from core.files import InputError
 
 MAX_SCORES = 1 << 21  # B · h · n_q · n_k of what is examined at all
 MOST_SCORES = 1 << 22  # ... of the least that must be looked at: one entry and one group of heads

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from core.clinic import limits
-from core.clinic.errors import InputError
 from core.clinic.names import field_of
-from core.clinic.npy import shown, why
+from core.files import InputError, limits
+from core.files.errors import shown, why
 
 
 def _decoded(data: bytes) -> str:
@@ -56,7 +55,7 @@ def array_of(name: str, value: object) -> np.ndarray:
         raise InputError(
             "wrong_dtype", f"{shown(name)} must hold numbers only (no text, no null, no huge integers)"
         )
-    if array.ndim > limits.MAX_AXES or array.size > limits.MAX_ARRAY_NUMBERS:
+    if array.ndim > limits.MAX_AXES or array.size > limits.CLINIC_ARRAY_NUMBERS:
         raise InputError("too_large", f"{shown(name)} has the shape {array.shape}, more than the limit")
     return array
 

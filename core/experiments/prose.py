@@ -3,6 +3,8 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 Table = tuple[tuple[str, ...], ...]  # rows of texts, the header first
 MINUS, NARROW_SPACE, NO_BREAK = "\u2212", "\u202f", "\u00a0"
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
@@ -45,6 +47,11 @@ def percent(share: float) -> str:
         return f">99.9{NO_BREAK}%"
     decimals = 1 if share < 0.1 or share > 0.99 else 0
     return f"{share * 100:.{decimals}f}{NO_BREAK}%"
+
+
+def sizes(array: np.ndarray) -> str:
+    """A shape as it is read out: 7 × 4."""
+    return " × ".join(map(str, array.shape))
 
 
 def count(value: int) -> str:

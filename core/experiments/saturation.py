@@ -16,7 +16,7 @@ from core.experiments.rows import (
     score_rows,
 )
 from core.gradients import Nudge, nudge
-from core.setup import D_KS
+from core.offered import D_KS
 
 
 @dataclass(frozen=True, slots=True, eq=False)

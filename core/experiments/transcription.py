@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from core.arithmetic import number
 from core.attention import AttentionSteps, attention
 from core.experiments.prose import weight
 from core.export.sources import NUMPY_FUNCTIONS
+from core.numbers import number
 from core.setup import Inputs
 
 BLOCK = 2  # keys that are looked at together

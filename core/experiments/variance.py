@@ -7,7 +7,7 @@ import numpy as np
 
 from core.experiments.prose import fixed, significant
 from core.experiments.rows import check_size, real_scores, score_rows
-from core.setup import D_KS
+from core.offered import D_KS
 
 NORMAL_95 = 1.959964  # a normal variable is within this many standard deviations with probability 0.95
 

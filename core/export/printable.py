@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.arithmetic import number
 from core.attention import AttentionSteps
+from core.edits import parse_edits, written_edits
+from core.numbers import number
 from core.printed import document, heading, paragraph, row, table
-from core.setup import Inputs, Setup, example_of, inputs, parse_edits, run, written_edits
+from core.setup import Inputs, Setup, example_of, inputs, run
 
 MOST_ROWS = 16  # rows and columns of a matrix that fit a sheet
 

@@ -13,7 +13,8 @@ import numpy as np
 from core.export import sources
 from core.export.literals import UNPACK, assignment, needs_unpack
 from core.heads import merge_heads
-from core.setup import GIVEN, Setup, allowed, example_of, inputs, run
+from core.offered import GIVEN
+from core.setup import Setup, allowed, example_of, inputs, run
 
 VERSIONS = {
     "numpy": "NumPy, from scratch",

@@ -12,8 +12,9 @@ from core.faults.problem import Problem
 from core.heads import merge_heads, split_heads
 from core.leak import with_other_word
 from core.masks import causal
+from core.offered import GIVEN
 from core.real import MODEL
-from core.setup import GIVEN, Inputs, Setup, allowed, inputs, key_is_real
+from core.setup import Inputs, Setup, allowed, inputs, key_is_real
 from core.tiny_model import N_HEADS as MODEL_HEADS
 
 #: the faults to choose from, by step; the two best known come first

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.experiments.prose import counted, fixed, significant
+from core.experiments.prose import counted, fixed, significant, sizes
 from core.faults.broken import Broken
 
 CLOSE = 1e-9
@@ -111,16 +111,12 @@ def leak(moved: np.ndarray, allowed: np.ndarray | None, queries: tuple[str, ...]
 
 def shapes(output: np.ndarray, right: np.ndarray, weights: np.ndarray) -> Check:
     """The output is (n_q, d_v)."""
-    told = f"Weights {_shape(weights)}, output {_shape(output)}."
+    told = f"Weights {sizes(weights)}, output {sizes(output)}."
     if output.shape == right.shape:
         return Check("Shapes", True, told)
-    return Check("Shapes", False, f"{told} The output should be {_shape(right)}.")
+    return Check("Shapes", False, f"{told} The output should be {sizes(right)}.")
 
 
 def _told(value: float) -> str:
     """Two decimals, but never a small number as 0."""
     return fixed(value) if np.isfinite(value) and (value == 0 or abs(value) >= 0.005) else significant(value)
-
-
-def _shape(array: np.ndarray) -> str:
-    return " × ".join(map(str, array.shape))

@@ -5,15 +5,11 @@ from collections.abc import Callable
 import numpy as np
 
 from core.attention import softmax as right_softmax
-from core.faults.pipeline import State, Updates, convention, faulty, right
+from core.faults.pipeline import State, Updates, always, convention, faulty, right
 from core.faults.problem import Problem
 
 Test = Callable[[Problem], bool]
 Decorator = Callable[[Callable], Callable]
-
-
-def always(p: Problem) -> bool:
-    return True
 
 
 # --- softmax --------------------------------------------------------------------------------------

@@ -25,7 +25,8 @@ State = SimpleNamespace
 Updates = dict[str, Any]
 
 
-def _always(_problem: Problem) -> bool:
+def always(_problem: Problem) -> bool:
+    """No problem is left out."""
     return True
 
 
@@ -37,7 +38,7 @@ class Choice:
     compute: Callable[[Problem, State], Updates]
     label: str | None = None  # the fault that it is; None for the right way and for free conventions
     variant: str = ""  # which of several ways to make the same mistake
-    when: Callable[[Problem], bool] = _always  # whether it can differ from the right way
+    when: Callable[[Problem], bool] = always  # whether it can differ from the right way
     free: bool = False  # another convention, not a fault
     mixes: str = ""  # "heads" or "batch": what a part of the problem must keep whole for this choice
     rare: bool = False  # beside the common mistakes: paired with common faults only
@@ -67,7 +68,7 @@ def faulty(
     stage: str,
     label: str,
     variant: str = "",
-    when: Callable[[Problem], bool] = _always,
+    when: Callable[[Problem], bool] = always,
     mixes: str = "",
     rare: bool = False,
 ) -> Callable:
@@ -80,7 +81,7 @@ def faulty(
     return register
 
 
-def convention(stage: str, variant: str, when: Callable[[Problem], bool] = _always) -> Callable:
+def convention(stage: str, variant: str, when: Callable[[Problem], bool] = always) -> Callable:
     """Decorator: this function is another way to do the stage that is not wrong."""
 
     def register(compute: Callable) -> Callable:

@@ -4,9 +4,10 @@ from itertools import permutations
 
 import numpy as np
 
-from core.arithmetic import number
 from core.attention import attention
-from core.quiz.case import Case, shape
+from core.experiments.prose import sizes
+from core.numbers import number
+from core.quiz.case import Case
 from core.quiz.model import Item
 from core.setup import Setup
 
@@ -71,14 +72,14 @@ def b3(case: Case) -> Item:
     q, v, weights, output = case.steps.q, case.steps.v, case.steps.weights, case.steps.output
     mixed = f"{d_k} × {v.shape[1]}"
     options = [
-        (shape(q), shape(q), "The width of the output is V's. Only Q and K must be equally wide."),
-        (shape(output), shape(output), ""),
-        (shape(weights), shape(weights), "That is A, before it meets V."),
+        (sizes(q), sizes(q), "The width of the output is V's. Only Q and K must be equally wide."),
+        (sizes(output), sizes(output), ""),
+        (sizes(weights), sizes(weights), "That is A, before it meets V."),
         (mixed, mixed, "The rows of the output are the queries, not the channels."),
     ]
     reason = (
-        f"({shape(weights)}) times ({shape(v)}). The width of V is free; only Q and K must agree with "
+        f"({sizes(weights)}) times ({sizes(v)}). The width of V is free; only Q and K must agree with "
         "each other."
     )
-    question = f"Q and K are {shape(q)}, V is {shape(v)}. What is the shape of the output?"
-    return case.choice(question, options, shape(output), reason, f"The core's output is {shape(output)}.")
+    question = f"Q and K are {sizes(q)}, V is {sizes(v)}. What is the shape of the output?"
+    return case.choice(question, options, sizes(output), reason, f"The core's output is {sizes(output)}.")

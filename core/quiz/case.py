@@ -104,8 +104,3 @@ def cells(hold: np.ndarray) -> list[tuple[int, int]]:
 def vector(values: np.ndarray) -> str:
     """[3, −1, 1, −1]"""
     return "[" + ", ".join(f"{value:g}".replace("-", "−") for value in values) + "]"
-
-
-def shape(array: np.ndarray) -> str:
-    """7 × 4"""
-    return " × ".join(map(str, array.shape))

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from core.arithmetic import number
 from core.attention import AttentionSteps, score, softmax
 from core.experiments.heads_compared import cost
 from core.experiments.prose import count
 from core.experiments.splitting import origins, split_without_transpose
+from core.numbers import number
 from core.quiz.case import Case
 from core.quiz.model import Item
 from core.setup import Setup, run

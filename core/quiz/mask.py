@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from core import masks
-from core.arithmetic import number
 from core.attention import softmax
 from core.leak import leak_test
+from core.numbers import number
 from core.quiz.case import Case
 from core.quiz.model import Item
 from core.setup import Setup

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from core.arithmetic import number
 from core.attention import attention, scale, score, softmax
 from core.gradients import jacobian_norm
+from core.numbers import number
 from core.quiz.case import Case
 from core.quiz.model import Item
 from core.setup import Setup, inputs

@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from core.arithmetic import number, score_cell
-from core.quiz.case import Case, cells, shape, vector
+from core.arithmetic import score_cell
+from core.experiments.prose import sizes
+from core.numbers import number
+from core.quiz.case import Case, cells, vector
 from core.quiz.model import Item
 from core.setup import Setup, inputs, run, with_edit
 
@@ -43,17 +45,17 @@ def s2(case: Case) -> Item:
     q, scores = case.steps.q, case.steps.scores
     by_channel = f"{d_k} × {d_k}"
     options = [
-        (shape(scores), shape(scores), ""),
+        (sizes(scores), sizes(scores), ""),
         (by_channel, by_channel, "That is Qᵀ K: channels against channels, with the words summed away."),
-        (shape(q), shape(q), "That is the shape of Q. S has one number for each pair of words."),
-        (shape(q.T), shape(q.T), "That is the shape of Kᵀ alone, before the product."),
+        (sizes(q), sizes(q), "That is the shape of Q. S has one number for each pair of words."),
+        (sizes(q.T), sizes(q.T), "That is the shape of Kᵀ alone, before the product."),
     ]
     reason = (
         f"One number for each pair of a query and a key: {seq_len} queries times {seq_len} keys. "
         f"The {d_k} channels are summed away."
     )
-    question = f"Q is {shape(q)} and K is {shape(case.steps.k)}. What is the shape of Q Kᵀ?"
-    return case.choice(question, options, shape(scores), reason, f"The core's S is {shape(scores)}.")
+    question = f"Q is {sizes(q)} and K is {sizes(case.steps.k)}. What is the shape of Q Kᵀ?"
+    return case.choice(question, options, sizes(scores), reason, f"The core's S is {sizes(scores)}.")
 
 
 def s3(case: Case) -> Item:

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.arithmetic import number
 from core.attention import softmax
 from core.experiments.prose import fixed
+from core.numbers import number
 from core.quiz.case import Case, cells
 from core.quiz.model import Item
 

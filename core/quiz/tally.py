@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.arithmetic import number
+from core.numbers import number
 from core.printed import document, heading, numbered, paragraph, text
 from core.quiz.bank import item
 from core.quiz.check_yourself import LENGTH, Answered, result

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.answers import Slip, slips_of
-from core.arithmetic import number
 from core.attention import AttentionSteps, softmax
+from core.numbers import number
 from core.powers import written_exponents
 from core.setup import Inputs
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.answers import is_right, meaning_of, read_number, rounded
-from core.arithmetic import blend_cell, number, score_cell, softmax_cell
+from core.arithmetic import blend_cell, score_cell, softmax_cell
 from core.attention import AttentionSteps, softmax
+from core.numbers import number
 from core.setup import Inputs, Setup, inputs, run
 from core.trace.blanks import (
     Blank,

@@ -1,7 +1,6 @@
 """What Linux says about a process, against what this process knows about itself."""
 
 import os
-import threading
 import time
 
 import numpy as np
@@ -20,16 +19,6 @@ def test_processor_time_is_that_of_the_process() -> None:
     while time.process_time() < 0.5:
         pass
     assert abs(process.cpu_seconds(os.getpid()) - time.process_time()) < 0.1
-
-
-def test_a_thread_is_counted_while_it_lives() -> None:
-    before = process.threads(os.getpid())
-    release = threading.Event()
-    thread = threading.Thread(target=release.wait)
-    thread.start()
-    assert process.threads(os.getpid()) == before + 1
-    release.set()
-    thread.join()
 
 
 def test_the_machine_is_told_without_names_of_its_own() -> None:

@@ -2,18 +2,20 @@
 
 import asyncio
 import random
+from dataclasses import replace
 
 import pytest
 
-from benchmarks import soak
+from benchmarks import soak, soaked
 from benchmarks.load import wander
 from benchmarks.load.session import Reply, Session
 from tests.browser import server
 
-CLEAN = soak.Left(threads=5, handles=20, files=0, mb=200.0)
+THREADS = {"MainThread": 1, soaked.SETTINGS: 2}
+CLEAN = soak.Left(THREADS, handles=20, files=0, mb=200.0, objects=180_000)
 
 
-def soaked(**seen) -> soak.Soaked:
+def seen_in(**seen) -> soak.Soaked:
     """Ten minutes in which nothing went wrong, but for what is given."""
     seconds = [10.0 * i for i in range(1, 61)]
     defaults = {"seconds": seconds, "mb": [200.0 + i % 3 for i in range(60)], "before": CLEAN, "after": CLEAN}
@@ -21,7 +23,7 @@ def soaked(**seen) -> soak.Soaked:
 
 
 def test_a_good_run_is_well_and_tells_its_numbers() -> None:
-    good = soaked(replies=[Reply("page", 0.1, 0.2, 5)] * 3)
+    good = seen_in(replies=[Reply("page", 0.1, 0.2, 5)] * 3)
     assert all(good.verdicts().values())
     assert "| page | 3 |" in soak.page(good, 20)
 
@@ -32,21 +34,28 @@ def test_a_good_run_is_well_and_tells_its_numbers() -> None:
         ("memory", {"mb": [200.0 + 0.5 * i for i in range(60)]}),
         ("exception", {"replies": [Reply("page", None, None, 0, ("ValueError: no",))]}),
         ("log", {"log": ["Traceback (most recent call last):"]}),
-        ("thread", {"after": soak.Left(6, 20, 0, 200.0)}),
-        ("socket", {"after": soak.Left(5, 21, 0, 200.0)}),
-        ("temporary", {"after": soak.Left(5, 20, 1, 200.0)}),
+        ("thread", {"after": replace(CLEAN, threads=THREADS | {"worker": 1})}),
+        ("thread", {"after": replace(CLEAN, threads=THREADS | {soaked.SETTINGS: 5})}),
+        ("socket", {"after": replace(CLEAN, handles=21)}),
+        ("temporary", {"after": replace(CLEAN, files=1)}),
     ],
 )
 def test_each_fault_is_found_and_no_other(what: str, seen: dict) -> None:
-    bad = soaked(**seen)
+    bad = seen_in(**seen)
     assert [name for name, well in bad.verdicts().items() if not well] == [
         name for name in bad.verdicts() if what in name
     ]
     assert soak.page(bad, 20).count("**NO**") == 1
 
 
+def test_a_pool_may_grow_to_its_bound() -> None:
+    grown = seen_in(after=replace(CLEAN, threads=THREADS | {soaked.SETTINGS: 4}))
+    assert all(grown.verdicts().values())
+    assert f"| {soaked.SETTINGS} | 2 | 4 | 4 |" in soak.page(grown, 20)
+
+
 def test_the_warm_up_does_not_count() -> None:
-    assert soaked(mb=[100.0 + 5 * min(i, 19) for i in range(60)]).verdicts()["memory flat after the warm-up"]
+    assert seen_in(mb=[100.0 + 5 * min(i, 19) for i in range(60)]).verdicts()["memory flat after the warm-up"]
 
 
 def test_the_greeting_is_no_fault() -> None:
@@ -69,8 +78,28 @@ def test_readers_who_do_anything_meet_no_exception() -> None:
     async def visits(url: str) -> list[list[Reply]]:
         return await asyncio.gather(*(visit(url, seed) for seed in range(len(wander.JUNK))))
 
-    with server.started(server.ROOT / "app.py") as served:
+    with server.started(server.ROOT / "app.py", module="benchmarks.soaked") as served:
         replies = [reply for replies in asyncio.run(visits(served.url)) for reply in replies]
         assert [fault for reply in replies for fault in reply.faults] == []
         assert soak.unexpected(served.log.read_text()) == []
+        threads = asyncio.run(soak.told_by(served))["threads"]
+        assert 1 <= threads[soaked.SETTINGS] <= soaked.MOST[soaked.SETTINGS]
+        assert threads["MainThread"] == 1
     assert len(replies) == 9 * len(wander.JUNK)
+
+
+def test_after_a_fault_the_reader_goes_to_another_page() -> None:
+    turned: list[str] = []
+
+    class Broken(Session):
+        """A page that ended before anything was drawn."""
+
+        async def turn(self, page: str) -> Reply:
+            turned.append(page)
+            return Reply("page", None, 0.1, 0)
+
+    session = Broken("http://127.0.0.1:1")
+    session.screen.pages, session.screen.page = {"start": "a", "score": "b"}, "a"
+    for seed in range(9):
+        asyncio.run(wander.wander(session, random.Random(seed)))
+    assert turned == ["score"] * 9

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from tests.browser import chromium, server
 
@@ -40,6 +40,11 @@ def settle(page: Page) -> None:
     """
     page.wait_for_selector(IDLE, timeout=30_000)
     assert not (texts := page.locator(EXCEPTION).all_inner_texts()), f"exception on the page: {texts}"
+
+
+def listen(page: Page, slug: str) -> None:
+    """Wait until keys, and links in the text, are heard on this page; "" is the first."""
+    expect(page.locator("html")).to_have_attribute("data-heard", slug, timeout=30_000)
 
 
 @pytest.fixture(scope="package")

@@ -8,7 +8,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,8 +42,12 @@ def serve(app: Path, *options: str) -> Generator[str]:
 
 
 @contextmanager
-def started(app: Path, *options: str, core: int | None = None, port: int | None = None) -> Generator[Server]:
+def started(
+    app: Path, *options: str, core: int | None = None, port: int | None = None, module: str = ""
+) -> Generator[Server]:
     """`streamlit run app` from the project's folder on a free port of 127.0.0.1; kept on one core if asked.
+
+    `module` serves the tutor in Streamlit's place, such as deploy.serve, with the same options.
 
     So every app has the project's settings and can import its packages. The home folder is new
     and empty and no STREAMLIT_ variable is set: no setting of this machine can help a test to
@@ -56,7 +60,8 @@ def started(app: Path, *options: str, core: int | None = None, port: int | None 
         url = f"http://127.0.0.1:{port}"
         temporary = Path(home) / "tmp"
         temporary.mkdir()
-        process = _start(app.resolve(), port, options, home, log)
+        command = [module] if module else ["streamlit", "run", str(app.resolve())]
+        process = _start(command, port, options, home, log)
         if core is not None:
             os.sched_setaffinity(process.pid, {core})
         try:
@@ -74,10 +79,12 @@ def free_port() -> int:
         return listener.getsockname()[1]
 
 
-def _start(app: Path, port: int, options: tuple[str, ...], home: str, log: Path) -> subprocess.Popen[bytes]:
+def _start(
+    module: Sequence[str], port: int, options: tuple[str, ...], home: str, log: Path
+) -> subprocess.Popen[bytes]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIT_")}
     command = [
-        *(sys.executable, "-m", "streamlit", "run", str(app)),
+        *(sys.executable, "-m", *module),
         *("--server.headless=true", "--server.address=127.0.0.1", f"--server.port={port}"),
         "--server.fileWatcherType=none",  # the app stays as it was started, even while files are edited
         "--logger.enableRich=false",  # a fault reads the same whether or not rich is installed

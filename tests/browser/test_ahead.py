@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from core.setup import Setup, run
-from tests.browser.conftest import go
+from tests.browser.conftest import go, settle
 from tests.browser.test_journeys import expect_parameters
 from tests.browser.test_matrix import grid, point
 
@@ -223,6 +223,7 @@ def test_a_length_that_was_typed_is_no_move_of_the_slider(page, app_url):
     length.press("Enter")
     expect_weights(page, Setup(seq_len=10))
     expect(page.get_by_role("slider", name=LENGTH)).to_have_value("10")
+    settle(page)
     page.locator(".st-key-matrices [data-painted]").evaluate(WATCH)
 
     length.press("ArrowUp")

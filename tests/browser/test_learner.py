@@ -11,8 +11,9 @@ from core import quiz
 from core.clinic.samples import SAMPLES
 from core.setup import Setup
 from pages import PAGES
-from tests.browser.conftest import go, settle
+from tests.browser.conftest import go, listen, settle
 from tests.browser.test_journeys import tab_to
+from tests.pages.test_predict import secrets
 
 LESSON = [page for page in PAGES if page.slug in ("start", *quiz.PREDICTIONS) and page.slug != "clinic"]
 CARD = {  # page -> the name of each blank -> the number that belongs there
@@ -51,11 +52,6 @@ def prediction(slug):
     if slug == "start":
         return quiz.longer_item(Setup())
     return quiz.item(quiz.PREDICTIONS[slug], int(slug == "mask"))
-
-
-def secrets(item):
-    """What nobody may know before the answer."""
-    return [item.reason, item.measured, *(option.meaning for option in item.options if option.meaning)]
 
 
 def choose(item, right):
@@ -176,10 +172,10 @@ def test_a_learner_finishes_check_yourself(page, app_url):
 
 def test_a_sentence_of_the_recap_opens_the_state_that_shows_it(page, app_url):
     go(page, f"{app_url}/check")
-    settle(page)
+    listen(page, "check")  # until then, such a link opens a tab of its own
     page.locator(".stMain").get_by_role("link", name="Mask", exact=True).click()
     expect(page.locator(".st-key-written").first).to_contain_text("The → The", timeout=30_000)
-    page.wait_for_url(re.compile(r"/mask\?(.*&)?mask=causal"))
+    page.wait_for_url(re.compile(r"/mask\?(?=.*mask=causal)(?=.*row=0)(?=.*col=0)"))
 
 
 @pytest.mark.parametrize(

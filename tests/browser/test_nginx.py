@@ -1,14 +1,18 @@
 """The hosted set-up as deploy/ ships it, running: nginx, two processes of the app, a base path, Chromium."""
 
 import re
+import socket
+import time
 import urllib.error
 import urllib.request
 from collections import Counter
-from http.client import HTTPMessage
+from http.client import HTTPMessage, HTTPResponse
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
+import streamlit
 from playwright.sync_api import Page, expect
 
 from pages import PAGES
@@ -148,6 +152,45 @@ def test_files_go_up_and_come_down(site, new_page, tmp_path):
     with page.expect_download() as download:
         page.get_by_role("button", name="Tensors .npz").click()
     assert Path(download.value.path()).read_bytes().startswith(b"PK")
+
+
+@pytest.fixture
+def full_disk(site):
+    """nginx can write no temporary file."""
+    folders = [site.folder / "body", site.folder / "proxy"]
+    for folder in folders:
+        folder.chmod(0)
+    yield
+    for folder in folders:
+        folder.chmod(0o700)
+
+
+@pytest.mark.usefixtures("full_disk")
+def test_what_passes_through_needs_no_disk(site, new_page, tmp_path):
+    page = new_page()
+    np.savez(tmp_path / "large.npz", **{name: np.ones((4, 128, 512), np.float32) for name in "qkv"})
+    go(page, f"{site.url}/your_tensors")
+    page.locator("input[type=file]").set_input_files(tmp_path / "large.npz")
+    expect(page).to_have_url(re.compile("example=yours"))
+    go(page, f"{site.url}/clinic")
+    page.locator("input[type=file]").set_input_files(tmp_path / "large.npz")
+    expect(page.get_by_test_id("stAlert")).to_contain_text("The files cannot be examined")
+    static = Path(streamlit.__file__).parent / "static"
+    largest = max(static.glob("static/js/*.js"), key=lambda file: file.stat().st_size)
+    url = f"{site.url}/{largest.relative_to(static).as_posix()}"
+    assert slowly(site, url) == largest.read_bytes()
+
+
+def slowly(site: nginx.Site, url: str) -> bytes:
+    """The body of an answer, taken by a reader whom everybody else has to wait for."""
+    with socket.socket() as line:
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        line.connect(("127.0.0.1", site.port))
+        line.sendall(f"GET {urlsplit(url).path} HTTP/1.1\r\nHost: 127.0.0.1:{site.port}\r\n\r\n".encode())
+        time.sleep(1)
+        answer = HTTPResponse(line)
+        answer.begin()
+        return answer.read()
 
 
 def test_a_sheet_can_be_looked_at_and_printed(site, new_page):

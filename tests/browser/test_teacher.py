@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from core import quiz
-from tests.browser.conftest import IDLE, go, settle
+from tests.browser.conftest import IDLE, go, listen, settle
 from tests.browser.test_matrix import active_cell, grid
 from tests.browser.test_presenter import moved, part
 from ui import text
@@ -174,12 +174,13 @@ def test_an_open_list_keeps_its_keys_for_readers_too(page, app_url):
 
 def test_arrows_step_for_readers_too_and_once_only(page, app_url):
     go(page, app_url)
-    page.wait_for_selector(".board[data-settled]")
+    listen(page, "")
     page.evaluate("window.clicks = 0; addEventListener('click', () => (window.clicks += 1))")
     for slug, before in (("score", "Pipeline"), ("scale", "Score"), ("softmax", "Scale")):
         page.locator("body").press("ArrowRight")
         page.wait_for_url(re.compile(rf"/{slug}$"))
         expect(page.get_by_role("link", name=f"Back: {before}")).to_be_visible()  # not the page before's
+        listen(page, slug)
         settle(page)
     assert page.evaluate("clicks") == 3  # one listener, however many pages were turned
     page.keyboard.press("PageDown")
@@ -187,6 +188,26 @@ def test_arrows_step_for_readers_too_and_once_only(page, app_url):
     assert page.url.endswith("/softmax")
     page.keyboard.press("ArrowLeft")
     page.wait_for_url(re.compile("/scale$"))
+
+
+def test_a_turn_that_comes_before_the_inputs_takes_all_of_the_state_along(page, app_url):
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(re.compile("/NumberInput"), hold)  # the browser waits for what draws these inputs
+    page.goto(f"{app_url}/score?seq_len=9&mask=causal&row=1&col=2")
+    listen(page, "score")
+    page.wait_for_selector(IDLE)
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(300)
+    assert "/score?" in page.url
+    for route in held:
+        route.continue_()
+    page.wait_for_url(re.compile("/scale"))
+    settle(page)
+    assert set(page.url.split("?")[1].split("&")) == {"seq_len=9", "mask=causal", "row=1", "col=2"}
 
 
 def test_notes_in_a_second_window_turn_pages_together(page, app_url):

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.attention import attention
+from core.capture_fields import MAX_POSITIONS
 from core.captures import (
     EXAMPLES,
-    MAX_POSITIONS,
     Capture,
     CaptureError,
     example_capture,
@@ -206,7 +206,10 @@ def test_what_is_taken_for_granted_is_said() -> None:
         ({"q": np.ones((4, 0, 8))}, r"none of them empty, but its shape is \(4, 0, 8\)"),
         ({"q": np.ones((4, 5, 8), complex)}, r"real numbers, but its dtype is complex128"),
         ({"q": np.ones((4, 1025, 8))}, r"1024 positions .* \(4, 1025, 8\)"),
-        ({"k": np.full((2, 5, 8), np.nan)}, r"k must be finite, but at .* \(0, 0, 0\) it is nan"),
+        ({"k": np.full((2, 5, 8), np.nan)}, r"k must be finite .*, but at .* \(0, 0, 0\) it is nan"),
+        ({"k": np.full((2, 5, 8), -1e7)}, r"k must be .* 1,000,000 at most .* \(0, 0, 0\) it is -10000000.0"),
+        ({"out": np.full((4, 5, 8), "x")}, r"out must hold real numbers, but its dtype is <U1"),
+        ({"weights": np.ones((4, 5, 5), bool)}, r"weights must hold real numbers, but its dtype is bool"),
         ({"out": np.ones((4, 5, 7))}, r"out needs the shape \(4, 5, 8\), or \(5, 32\).* \(4, 5, 7\)"),
         ({"weights": np.ones((4, 5, 6))}, r"weights need the shape \(4, 5, 5\).* \(4, 5, 6\)"),
         ({"tokens": np.array(["a", "b"])}, r"tokens must be 5 texts.*\(2,\)"),
@@ -214,7 +217,8 @@ def test_what_is_taken_for_granted_is_said() -> None:
         ({"mask": np.ones((4, 4), bool)}, r"mask needs the shape \(5, 5\), \(4, 5, 5\).* \(4, 4\)"),
         ({"mask": np.tri(5) * -0.5}, r"numbers to add .*\(a bias such as ALiBi"),
         ({"mask": ~causal(5)}, r"query 4 \(head 0\) may attend to no key"),
-        ({"scaling": np.array(np.inf)}, r"scaling must be one finite number"),
+        ({"scaling": np.array(np.inf)}, r"scaling must be 10,000 at most in size, but it is inf"),
+        ({"scaling": np.array("1")}, r"scaling must be one number, but it has shape \(\), dtype <U1"),
         ({"causal": np.array([True, False])}, r"causal must be one True or False"),
         ({"Q": np.ones((4, 5, 8))}, r"q and Q both stand for q"),
     ],
@@ -233,7 +237,7 @@ def test_a_head_that_is_not_there() -> None:
 def test_an_uploaded_file_is_read_or_refused() -> None:
     arrays = tensors()
     assert output_error(read_capture(npz(**arrays, out=truth(arrays)))) < 1e-12
-    with pytest.raises(CaptureError, match=r"photo\.npz is neither"):
+    with pytest.raises(CaptureError, match=r"'photo\.npz' is neither"):
         read_capture(b"not a file of arrays", "photo.npz")
 
 

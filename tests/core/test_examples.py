@@ -12,7 +12,8 @@ from core import examples
 from core.attention import attention
 from core.examples import EXAMPLES
 from core.heads import merge_heads
-from core.setup import D_KS, HEADS, Setup, inputs, run
+from core.offered import D_KS, HEADS
+from core.setup import Setup, inputs, run
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "examples.json").read_text(encoding="utf-8"))
 SENTENCES = ("kite", "equal_keys", "coref", "two_heads")

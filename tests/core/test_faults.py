@@ -12,6 +12,7 @@ from core.faults import FAULTS, fault_named, faults_for, faulty_attention
 from core.faults.pipeline import FAULTY, RIGHT, STAGES, Jitter, run, walk
 from core.faults.problem import Problem, problem_of
 from core.heads import multi_head
+from tests.core.softmax import soft
 
 RANDOM = np.random.default_rng(5)
 Q, K, V = (RANDOM.standard_normal((2, 4, 9, 12)) for _ in range(3))
@@ -176,11 +177,6 @@ def test_live_faults_by_hand(label, expected):
     assert steps.output.shape == (4, 9, 12)
     assert steps.weights.shape == (4, 9, 9)
     np.testing.assert_allclose(steps.output, expected(Q[0] @ K[0].swapaxes(-1, -2), V[0]), rtol=1e-12)
-
-
-def soft(z):
-    e = np.exp(z - z.max(-1, keepdims=True))
-    return e / e.sum(-1, keepdims=True)
 
 
 def test_live_right_way_and_single_head():

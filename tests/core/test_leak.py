@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from core.examples import EXAMPLES
 from core.leak import leak_test
-from core.setup import D_KS, HEADS, Setup, inputs, run
+from core.offered import D_KS, HEADS
+from core.setup import Setup, inputs, run
 
 POSITIONS = range(7)
 

@@ -4,6 +4,10 @@ import numpy as np
 import pytest
 
 from core.attention import AttentionSteps, attention
+from core.faults import pipeline
+from core.faults.live import choices_of
+from core.faults.problem import Problem
+from core.heads import merge_heads
 from core.model_faults import FAULTS
 
 RNG = np.random.default_rng(5)
@@ -28,6 +32,18 @@ def test_every_fault_changes_the_output_and_keeps_the_shapes(name: str) -> None:
 def test_the_output_is_made_of_the_weights_that_are_kept(name: str) -> None:
     steps = run(name)
     assert np.allclose(steps.output, steps.weights @ steps.v)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_the_chain_of_choices_gives_the_same(name: str) -> None:
+    side_by_side = {
+        "q": merge_heads(Q),
+        "k": merge_heads(K),
+        "v": merge_heads(V),
+    }  # so that the split can fail
+    problem = Problem(**side_by_side, n_heads=4, n_kv_heads=4, flat=True, causal=True)
+    outputs = [pipeline.run(problem, [choice]).output for choice in choices_of(name, problem)]
+    assert any(np.allclose(output, run(name).output) for output in outputs)
 
 
 def test_the_scales() -> None:

@@ -11,8 +11,9 @@ from core.export.tensors import from_npz, to_csv, to_npz
 from core.grammar import SENTENCES
 from core.link import query
 from core.masks import causal
+from core.offered import GIVEN
 from core.real import UPLOADS, head_names, natural, notes, real_heads
-from core.setup import GIVEN, Setup, allowed, changed, inputs, run
+from core.setup import Setup, allowed, changed, inputs, run
 from core.tiny_model import N_HEADS, load_weights, read_sentence, run_model
 from core.worksheet import worksheet
 

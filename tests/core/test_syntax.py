@@ -57,15 +57,5 @@ def test_threads_that_parse_at_once_do_not_fail() -> None:
     assert not errors_of(syntax.parse, f"def f(a):\n{lines}")
 
 
-def test_nor_do_threads_that_read_values_at_once() -> None:
-    assert not errors_of(syntax.literal, "[" + "(1, {2: 3}), " * 100 + "]")
-
-
 def test_what_is_read_is_what_python_reads() -> None:
     assert ast.dump(syntax.parse("a = [1]")) == ast.dump(ast.parse("a = [1]"))
-    assert syntax.literal("{'shape': (3, 4), 'fortran_order': False}") == {
-        "shape": (3, 4),
-        "fortran_order": False,
-    }
-    with pytest.raises(ValueError, match="malformed"):
-        syntax.literal("open('x')")

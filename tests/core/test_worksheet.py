@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from core import quiz
-from core.arithmetic import number
+from core.numbers import number
 from core.setup import Setup, run
 from core.worksheet import QUESTIONS, exponents, on_paper, worksheet
 from tests.core.export.corners import CORNERS

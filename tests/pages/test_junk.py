@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from core.capture_fields import MAX_NUMBER, MAX_SCALING
 from core.clinic.samples import SAMPLES
 from core.faults.broken import SHOWN
 from core.grammar import SENTENCES
+from core.offered import D_KS, GIVEN, HEADS, MASKS
 from core.quiz import POLLS
 from core.real import REAL
-from core.setup import D_KS, GIVEN, HEADS, MASKS
 from pages import PAGES
 from tests.browser.server import ROOT
 from tests.hostile import HOSTILE
@@ -137,12 +138,50 @@ def bound(node: object) -> set[str]:
 OUR_QR_CODE = re.compile(r'<img alt="QR code of the address" src="data:image/svg\+xml;base64,[\w+/=]+">')
 
 
+SIGNS = np.random.default_rng(0).choice((-1.0, 1.0), (2, 5, 4))
+FILES = {
+    "largest": dict.fromkeys("qkv", SIGNS * MAX_NUMBER) | {"scaling": MAX_SCALING},
+    "in float32": dict.fromkeys("qkv", np.float32(SIGNS * MAX_NUMBER)) | {"scaling": -MAX_SCALING},
+    "smallest": dict.fromkeys("qkv", SIGNS * 5e-324) | {"scaling": 0.0},
+    "one of each": dict.fromkeys("qkv", SIGNS[:, :1, :1]),
+    "not finite": dict.fromkeys("qkv", SIGNS)
+    | {"out": SIGNS * np.inf, "weights": np.full((2, 5, 5), np.nan)},
+}
+
+
+@pytest.mark.parametrize("arrays", FILES.values(), ids=FILES)
+def test_every_page_shows_a_file_of_extreme_numbers(arrays: dict) -> None:
+    app = opened("your_tensors", {})
+    give(app, npz(**arrays))
+    for slug in ("your_tensors", *SLUGS):
+        check(turned(app, slug))
+        assert app.selectbox(key="example").value == "yours"
+
+
+def test_what_a_file_holds_beside_q_k_v_may_be_no_number() -> None:
+    app = opened("your_tensors", {})
+    give(app, npz(q=SIGNS, k=SIGNS, v=SIGNS, out=SIGNS.astype(str)))
+    assert "out must hold real numbers" in app.error[0].value
+    give(app, npz(**FILES["not finite"]))
+    assert "weights and output cannot be compared" in " ".join(caption.value for caption in app.caption)
+
+
+def give(app: AppTest, file: bytes) -> None:
+    app.main.get("file_uploader")[0].set_value([("mine.npz", file, "")]).run()
+    check(app)
+
+
+def npz(**arrays: object) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
 def test_hostile_words_of_a_file_are_escaped_on_every_page() -> None:
     q = np.ones((2, len(HOSTILE), 4), np.float32)
-    file = io.BytesIO()
-    np.savez(file, q=q, k=q, v=q, tokens=np.array(HOSTILE), source=np.array("".join(HOSTILE)))
+    file = npz(q=q, k=q, v=q, tokens=np.array(HOSTILE), source=np.array("".join(HOSTILE)))
     app = opened("your_tensors", {})
-    app.main.get("file_uploader")[0].set_value([("".join(HOSTILE[:8]) + ".npz", file.getvalue(), "")]).run()
+    app.main.get("file_uploader")[0].set_value([("".join(HOSTILE[:8]) + ".npz", file, "")]).run()
     for slug in ("your_tensors", *SLUGS):
         check(turned(app, slug))
         assert app.selectbox(key="example").value == "yours"

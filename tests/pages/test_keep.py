@@ -35,6 +35,8 @@ def test_a_prediction_stays_compared(open_page) -> None:
 
 JUNK = [
     {keep.ATTEMPTS: {"0": {"given": [["S1", "1"]] * 9, "reading": True, "more": 1}}},
+    {keep.ATTEMPTS: {"0": {"given": [["S1", "1"]] * 9, "reading": True}}},
+    {keep.ATTEMPTS: {"0": {"given": [["S1", 10**400]]}}},
     {keep.ATTEMPTS: {"0": {"given": [["no such item", "1"]]}}},
     {keep.ATTEMPTS: {"0": {"given": [["S3", {}]]}}},
     {keep.ATTEMPTS: {"0": {"given": [], "reading": True}}},

@@ -8,7 +8,8 @@ import pytest
 
 from core.captures import example_capture
 from core.grammar import SENTENCES
-from core.head_scores import JOBS, TASKS, cut_cells, measure
+from core.head_scores import JOBS, cut_cells, measure
+from core.held_out import TASKS
 from core.interventions import findings
 from core.real import head_names
 from core.setup import Setup, run

@@ -9,7 +9,7 @@ import torch
 
 from core import grammar, tiny_model
 from core.grammar import MAX_LEN, MEN, NOUNS, TRADES, VOCABULARY, WOMEN
-from core.head_scores import held_out
+from core.held_out import held_out
 from tests.golden import make_tiny_model
 from training.batches import batch, row
 from training.model import TinyTransformer, from_arrays, to_arrays

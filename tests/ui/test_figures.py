@@ -213,25 +213,6 @@ def test_descriptions_name_the_numbers_drawn():
     assert f"variance {RAW.var(ddof=1):.3g}" in histogram().alt
 
 
-@pytest.mark.parametrize("theme", THEMES)
-def test_series_can_be_told_from_one_another_and_from_the_page(theme):
-    """Relative luminance by WCAG 2; at least 3 to 1 against the page for what is not text."""
-
-    def luminance(colour: str) -> float:
-        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-        return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
-
-    def contrast(a: str, b: str) -> float:
-        low, high = sorted((luminance(a), luminance(b)))
-        return (high + 0.05) / (low + 0.05)
-
-    ink = INKS[theme]
-    assert contrast(ink.text, ink.page) > 7
-    assert all(contrast(colour, ink.page) >= 3 for colour in ink.series)
-    assert len(set(ink.series)) == len(ink.series)
-
-
 def test_an_unknown_theme_is_refused():
     with pytest.raises(ValueError, match="'sepia'"):
         template("sepia")

@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.experiments.blending import BlendLab, blend_lab, doubling_lab, hull_lab
 from core.setup import allowed
-from ui import charts, figures, presenter
+from ui import charts, figures, presenter, text
 from ui.choice import one_of
 from ui.labs import bench
 from ui.labs.softmax import soft_and_hard
@@ -35,11 +35,13 @@ def contributions(view: View) -> None:
             )
         )
     with picture, presenter.screen("winner"):
+        st.markdown(text.part("labs/blend", "The winner alone"))
         charts.show(
             figures.grouped_bars(
                 lab.channels, {"blend": lab.output, "the winner's value alone": lab.hard_output},
                 charts.theme(), y_title="output",
-            )
+            ),
+            taller=presenter.ALONE,
         )  # fmt: skip
     with words:
         bench.tell(lab)

@@ -49,7 +49,7 @@ def split(view: View) -> None:
         )
         for slot, (id, steps) in enumerate((("right", lab.right), ("wrong", lab.wrong)))
     ]  # fmt: skip
-    beside = not presenter.presenting() or seq_len <= presenter.FEW_ROWS
+    beside = not presenter.presenting() or h * seq_len * d_k <= presenter.FEW_NUMBERS
     bench.board(view, drawn + weights * beside, "K cut into heads, right and wrong", 340)
     if not beside:
         with presenter.screen("weights"):
@@ -146,7 +146,8 @@ def cost(view: View) -> None:  # noqa: ARG001 - its sizes are those of a real la
     with picture:
         labels = [f"{one.n_heads} heads" if one.n_heads > 1 else "1 head" for one in lab.costs]
         charts.show(
-            figures.grouped_bars(labels, series, charts.theme(), y_title="times as much as with 1 head")
+            figures.grouped_bars(labels, series, charts.theme(), y_title="times as much as with 1 head"),
+            taller=presenter.ALONE,
         )
     with words:
         bench.tell(lab)
@@ -165,9 +166,10 @@ def mixing(view: View) -> None:
         ("Output", lab.output, words, outer, ("query", "model channel"), "diverging"),
         ("Share of each head", lab.head_shares.T, heads, outer, ("head", "model channel"), "share"),
     )
+    most = MOST_COLUMNS if presenter.presenting() else None
     drawn = [
         Matrix(
-            id=f"mix{i}", title=title, values=values[:, :MOST_COLUMNS], row_labels=rows,
+            id=f"mix{i}", title=title, values=values[:most, :MOST_COLUMNS], row_labels=rows[:most],
             col_labels=columns[:MOST_COLUMNS], row_axis=axes[0], col_axis=axes[1], colours=colours,
             decimals=2 if colours == "share" else 1, place=divmod(i, 2),
             shape=" × ".join(map(str, values.shape)),

@@ -34,8 +34,10 @@ MEASURES = {
 }
 
 # The same sizes and the same seed give the same numbers and the same charts, so they are made once, for all
-# readers. Nothing changes a record or a chart after it was made.
-_once = st.cache_resource(max_entries=128, show_spinner=False)
+# readers. Nothing changes a record or a chart after it was made. Kept are as many as one seed has, and some:
+# a record takes up to 252 kB, a pair of charts 70 kB, all of them together 15 MB at most.
+_once = st.cache_resource(max_entries=16, show_spinner=False)  # each d_k
+_drawn_once = st.cache_resource(max_entries=64, show_spinner=False)  # each d_k, scale on and off, two themes
 _variance_lab, _variance_curve = _once(variance_lab), _once(variance_curve)
 _saturation_lab, _gradient_curve = _once(saturation_lab), _once(gradient_curve)
 
@@ -71,7 +73,7 @@ def variance(view: View) -> None:
     bench.tell_below(_variance_lab(d_k, view.setup.seed), _variance_curve(view.setup.seed))
 
 
-@_once
+@_drawn_once
 def _variance_charts(d_k: int, seed: int, scale_on: bool, theme: str) -> list[figures.Chart]:
     """The two histograms over one axis; raw and scaled variance over d_k with their intervals."""
     lab, curve = _variance_lab(d_k, seed), _variance_curve(seed)
@@ -91,7 +93,7 @@ def saturation(view: View) -> None:
     bench.tell_below(_saturation_lab(d_k, seed=view.setup.seed))
 
 
-@_once
+@_drawn_once
 def _saturation_charts(d_k: int, seed: int, scale_on: bool, theme: str) -> list[figures.Chart]:
     """One row's weights as bars; the share of saturated rows over d_k."""
     lab, curve = _saturation_lab(d_k, seed=seed), _gradient_curve(8, seed)
@@ -180,7 +182,8 @@ def divisors(view: View) -> None:
                 lab.example_weights, [one.name for one in lab.divisors], view.inputs.key_tokens,
                 charts.theme(),
                 title=f"{view.inputs.query_tokens[row]} in the example (d_k = {view.setup.d_k}), by divisor",
-            )
+            ),
+            taller=presenter.ALONE,
         )  # fmt: skip
     with words:
         bench.tell(lab)
@@ -228,7 +231,7 @@ def _train(name: str, start, settings: Training) -> None:  # noqa: ANN001
 def _losses(lab: TrainingLab, n_steps: int, key: str) -> None:
     """The two loss curves, smoothed."""
     series = dict(zip(lab.names, (lab.first.smooth_losses, lab.second.smooth_losses), strict=True))
-    charts.show(figures.loss_curves(series, n_steps, charts.theme()), key)
+    charts.show(figures.loss_curves(series, n_steps, charts.theme()), key, presenter.FULL)
 
 
 def step_sizes(view: View) -> None:
@@ -258,6 +261,7 @@ def _draw_sweep(found: Sweep, key: str) -> None:
                 y_title="loss at the end", x_title="step size",
             ),
             f"{key} rates",
+            presenter.FULL,
         )  # fmt: skip
     with right:
         _losses(found.best, SWEEP_STEPS, f"{key} losses")
@@ -293,6 +297,7 @@ def _draw_fetching(lab: FetchingLab, key: str) -> None:
                 "queries that have learned it", (-0.03, 1.03),
             ),
             f"{key} learned",
+            presenter.FULL,
         )  # fmt: skip
     with words:
         bench.tell_below(lab, place=key)

@@ -1,11 +1,12 @@
 """Boards for the tests of the matrix component. ?case= chooses one, ?n= the number of rows and columns."""
 
 import time
+from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
 
-from core.attention import attention
+from core.attention import AttentionSteps, attention
 from ui.matrix import Matrix, show_matrices
 
 WORDS = ("The", "kite", "fell", "because", "it", "was", "wet")
@@ -53,57 +54,31 @@ def board(*matrices: Matrix, key: str = "board") -> None:
 
 
 def walk(s=None) -> None:
-    s = s or steps()
-    pair = {
-        "row_labels": WORDS,
-        "col_labels": WORDS,
-        "row_axis": "query",
-        "col_axis": "key",
-        "shape": "7 × 7",
-    }
+    pipeline(s or steps(), WORDS, VALUES)
+
+
+def pipeline(s: AttentionSteps, words: Sequence[str], values: Sequence[str]) -> None:
+    """Scores, scaled scores, weights and output in one line."""
+    maps = {
+        "row_labels": words, "col_labels": words, "row_axis": "query", "col_axis": "key",
+        "shape": f"{len(words)} × {len(words)}",
+    }  # fmt: skip
     board(
-        Matrix("scores", "Scores S", s.scores, **pair, colours="diverging", symbol="S"),
+        Matrix("scores", "Scores S", s.scores, **maps, colours="diverging", symbol="S"),
         Matrix(
-            "scaled_scores",
-            "Scaled scores Z",
-            s.masked_scores,
-            **pair,
-            colours="diverging",
-            symbol="Z",
-            decimals=1,
-            place=(0, 1),
-            lead="÷ √d_k",
-            sources={"scores": ("query", "key")},
+            "scaled_scores", "Scaled scores Z", s.masked_scores, **maps, colours="diverging", symbol="Z",
+            decimals=1, place=(0, 1), lead="÷ √d_k", sources={"scores": ("query", "key")},
         ),
         Matrix(
-            "weights",
-            "Weights A",
-            s.weights,
-            **pair,
-            colours="share",
-            symbol="A",
-            decimals=2,
-            place=(0, 2),
-            lead="softmax",
-            sources={"scaled_scores": ("query",)},
+            "weights", "Weights A", s.weights, **maps, colours="share", symbol="A",
+            decimals=2, place=(0, 2), lead="softmax", sources={"scaled_scores": ("query",)},
         ),
         Matrix(
-            "output",
-            "Output O",
-            s.output,
-            WORDS,
-            VALUES,
-            "query",
-            "value_channel",
-            "sequential",
-            symbol="O",
-            decimals=1,
-            place=(0, 3),
-            lead="· V",
-            shape="7 × 3",
+            "output", "Output O", s.output, words, values, "query", "value_channel", "sequential", symbol="O",
+            decimals=1, place=(0, 3), lead="· V", shape=f"{len(words)} × {len(values)}",
             sources={"weights": ("query",)},
         ),
-    )
+    )  # fmt: skip
 
 
 def masked() -> None:
@@ -195,53 +170,7 @@ def large() -> None:
     s = attention(
         q * st.session_state.scale, k, v, np.tri(n, dtype=bool) if "causal" in st.query_params else None
     )
-    square = {"row_labels": words, "col_labels": words, "row_axis": "query", "col_axis": "key"}
-    names = [f"v{i}" for i in range(d)]
-    board(
-        Matrix("scores", "Scores S", s.scores, **square, colours="diverging", symbol="S", shape=f"{n} × {n}"),
-        Matrix(
-            "scaled_scores",
-            "Scaled scores Z",
-            s.masked_scores,
-            **square,
-            colours="diverging",
-            symbol="Z",
-            decimals=1,
-            place=(0, 1),
-            lead="÷ √d_k",
-            sources={"scores": ("query", "key")},
-            shape=f"{n} × {n}",
-        ),
-        Matrix(
-            "weights",
-            "Weights A",
-            s.weights,
-            **square,
-            colours="share",
-            symbol="A",
-            decimals=2,
-            place=(0, 2),
-            lead="softmax",
-            sources={"scaled_scores": ("query",)},
-            shape=f"{n} × {n}",
-        ),
-        Matrix(
-            "output",
-            "Output O",
-            s.output,
-            words,
-            names,
-            "query",
-            "value_channel",
-            "sequential",
-            symbol="O",
-            decimals=1,
-            place=(0, 3),
-            lead="· V",
-            shape=f"{n} × {d}",
-            sources={"weights": ("query",)},
-        ),
-    )
+    pipeline(s, words, [f"v{i}" for i in range(d)])
 
 
 def heads() -> None:

@@ -10,17 +10,13 @@ from core.clinic import diagnose
 from core.clinic.fits import RATES
 from core.faults.pipeline import FAULTY, run
 from core.faults.problem import problem_of
+from tests.core.softmax import soft
 
 RANDOM = np.random.default_rng(11)
 B, H, T, D = 2, 3, 7, 10
 Q, K, V = (RANDOM.standard_normal((B, H, T, D)) for _ in range(3))
 TRI = np.tri(T, dtype=bool)
 STATED = {"layout": "BHTD", "causal": False}
-
-
-def soft(z):
-    e = np.exp(z - z.max(-1, keepdims=True))
-    return e / e.sum(-1, keepdims=True)
 
 
 def attend(q=Q, k=K, v=V, allowed=True, factor=None):

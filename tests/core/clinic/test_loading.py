@@ -9,10 +9,10 @@ import zipfile
 import numpy as np
 import pytest
 
-from core.clinic import diagnose_uploads, limits
-from core.clinic.errors import InputError
+from core.clinic import diagnose_uploads
 from core.clinic.loading import load, load_paths
-from core.clinic.npy import HEADER, from_bfloat16
+from core.files import InputError, limits
+from core.files.npy import HEADER, from_bfloat16
 
 RANDOM = np.random.default_rng(2)
 ARRAYS = {name: RANDOM.standard_normal((5, 8)) for name in ("q", "k", "v", "out")}
@@ -117,7 +117,7 @@ def test_names_that_mean_nothing_are_left_out():
 
 
 def test_safetensors():
-    meta = {"meta": json.dumps({"causal": False})}
+    meta = {"meta": json.dumps({"causal": False}), "mask": "a word about it", "format": "pt"}
     found = load([("file.safetensors", safetensors({n: a.astype("f4") for n, a in ARRAYS.items()}, meta))])
     assert json.loads(str(found.pop("meta"))) == {"causal": False}
     same(found, {name: array.astype("f4") for name, array in ARRAYS.items()})
@@ -224,7 +224,7 @@ def test_safetensors_headers_that_lie():
 
 
 def test_zip_bombs():
-    bomb = zipped([("q.npy", bytes(8 * limits.MAX_ARRAY_NUMBERS + 10**4))], zipfile.ZIP_DEFLATED)
+    bomb = zipped([("q.npy", bytes(8 * limits.CLINIC_ARRAY_NUMBERS + 10**4))], zipfile.ZIP_DEFLATED)
     assert len(bomb) < 100_000
     refused("file.npz", bomb, "too_large")
     header = "{'descr': '<f8', 'fortran_order': False, 'shape': (4,), }"

@@ -22,7 +22,8 @@ from core.experiments import (
     saturation,
     splitting,
 )
-from core.setup import MASKS, Setup, allowed, inputs
+from core.offered import MASKS
+from core.setup import Setup, allowed, inputs
 
 CORNERS = [
     Setup(example=example, seq_len=seq_len, d_k=d_k, n_heads=n_heads, mask=mask)

@@ -3,8 +3,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from core.arithmetic import number
 from core.export import matrices_page
+from core.numbers import number
 from core.setup import Setup, run
 from tests.core.export.corners import CORNERS
 

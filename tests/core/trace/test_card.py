@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.examples import EXAMPLES
-from core.setup import D_KS, HEADS, MASKS, Setup, run
+from core.offered import D_KS, HEADS, MASKS
+from core.setup import Setup, run
 from core.trace import LEVEL_OF, LEVELS, STEPS, card, check_blank, check_card, is_complete
 
 KITE = Setup()

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from core.clinic import limits
-from core.clinic.errors import InputError
-from core.clinic.names import field_of
-from core.clinic.npy import check_shape, from_bfloat16, shown
+from core.files import limits
+from core.files.errors import InputError, shown
+from core.files.limits import Wanted
+from core.files.npy import check_shape, from_bfloat16
 
 DTYPES = {
     "F64": "<f8",
@@ -31,18 +31,17 @@ DTYPES = {
 }
 
 
-def read_safetensors(data: bytes) -> Iterator[tuple[str, np.ndarray]]:
-    """The tensors with known names; InputError for anything not as it should be."""
+def read_safetensors(data: bytes, wanted: Wanted) -> Iterator[tuple[str, np.ndarray]]:
+    """The wanted texts of the metadata, then the wanted tensors; InputError for all that is not right."""
     header, numbers = _split_header(data)
     if len(header) > limits.MAX_ENTRIES + 1:
         raise InputError(
             "too_large", f"the file has {len(header)} tensors, the limit is {limits.MAX_ENTRIES}"
         )
+    yield from _texts(header.pop("__metadata__", {}), wanted)
     for name, entry in header.items():
-        if name == "__metadata__":
-            yield from metadata(entry)
-        elif field_of(name) is not None:
-            yield name, tensor(name, entry, numbers)
+        if wanted.array(name):
+            yield name, _tensor(name, entry, numbers, wanted.most_numbers)
 
 
 def _split_header(data: bytes) -> tuple[dict[str, object], memoryview]:
@@ -77,20 +76,21 @@ def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-def tensor(name: str, entry: object, numbers: memoryview) -> np.ndarray:
+def _tensor(name: str, entry: object, numbers: memoryview, most_numbers: int) -> np.ndarray:
     """One tensor, from its entry in the header."""
     if not isinstance(entry, dict):
         raise InputError("malformed", f"the header entry of {shown(name)} is not an object")
     code, shape, offsets = entry.get("dtype"), _sizes(entry.get("shape")), _sizes(entry.get("data_offsets"))
     if not isinstance(code, str) or code not in DTYPES:
         raise InputError(
-            "wrong_dtype", f"{shown(name)} has the dtype {shown(str(code))}, which is not read here"
+            "wrong_dtype",
+            f"{shown(name)} has the dtype {shown(str(code))}, which is not one of {', '.join(DTYPES)}",
         )
     if shape is None or len(shape) > limits.MAX_AXES or offsets is None or len(offsets) != 2:
         raise InputError(
             "malformed", f"the header entry of {shown(name)} has no valid shape and data_offsets"
         )
-    count, dtype = check_shape(shape, name), np.dtype(DTYPES[code])
+    count, dtype = check_shape(shape, name, most_numbers), np.dtype(DTYPES[code])
     begin, end = offsets
     if not 0 <= begin <= end <= len(numbers) or end - begin != count * dtype.itemsize:
         raise InputError(
@@ -108,9 +108,21 @@ def _sizes(value: Any) -> tuple[int, ...] | None:
     return tuple(value) if fits else None
 
 
-def metadata(entry: object) -> Iterator[tuple[str, np.ndarray]]:
-    """The owner's beliefs, if the file's metadata holds them as JSON text."""
-    if isinstance(entry, dict):
-        for name, value in entry.items():
-            if field_of(name) == "meta" and isinstance(value, str):
-                yield name, np.array(value)
+def _texts(metadata: object, wanted: Wanted) -> Iterator[tuple[str, np.ndarray]]:
+    """Metadata is text. A list in JSON becomes an array of texts; true, false and numbers what they are."""
+    texts = metadata.items() if isinstance(metadata, dict) else ()
+    for name, text in list(texts)[: limits.MAX_ENTRIES]:
+        if wanted.text(name) and isinstance(text, str):
+            yield name, np.array(_meant(text))
+
+
+def _meant(text: str) -> list[str] | bool | float | str:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    if isinstance(value, list):
+        return [str(entry)[: limits.MAX_TOKEN] for entry in value]
+    if isinstance(value, (bool, float)) or (isinstance(value, int) and abs(value) < 2**63):
+        return value
+    return text

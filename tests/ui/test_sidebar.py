@@ -1,0 +1,21 @@
+"""ui/controls/sidebar.py: what a message that no widget of ours sends does to the inputs."""
+
+import pytest
+import streamlit as st
+
+from core.setup import Setup
+from ui.controls import sidebar
+
+
+@pytest.mark.parametrize("name", ["no such example", "yours"])
+def test_an_example_that_is_not_offered_changes_nothing(monkeypatch, name: str) -> None:
+    held = {"example": name, "seq_len": 9, "edits": "q.0.0.0=1"}
+    monkeypatch.setattr(st, "session_state", held.copy())
+    sidebar._take_natural_size()
+    assert st.session_state == held
+
+
+def test_an_example_that_is_offered_brings_its_size(monkeypatch) -> None:
+    monkeypatch.setattr(st, "session_state", {"example": Setup().example, "seq_len": 9})
+    sidebar._take_natural_size()
+    assert st.session_state["seq_len"] == Setup().seq_len
