@@ -217,7 +217,7 @@ def page(soaked: Soaked, n_sessions: int) -> str:
     return "\n\n".join(
         [
             f"# Soak: {soaked.minutes:g} minutes of anything",
-            f"Made by `make soak` on {process.machine()}.",
+            f"Made by {_command(soaked)} on {process.machine()}.",
             f"{n_sessions} sessions at once, each acting every {pupil.PAUSE:.0f} s: {soaked.visits} visits, "
             f"{soaked.junk} of them at an address full of junk, {len(soaked.replies)} actions.",
             table(("what has to be well", ""), verdicts),
@@ -230,6 +230,12 @@ def page(soaked: Soaked, n_sessions: int) -> str:
             *_said("In the server's log", soaked.log),
         ]
     )
+
+
+def _command(soaked: Soaked) -> str:
+    if soaked.minutes == MINUTES:
+        return "`make soak`"
+    return f"`python -m benchmarks.soak --minutes {soaked.minutes:g}`, `make soak` takes {MINUTES:g},"
 
 
 def _rise(soaked: Soaked) -> str:

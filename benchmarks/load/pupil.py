@@ -69,7 +69,11 @@ def has_t(session: Session) -> bool:
 
 
 def _t(session: Session) -> str | None:
-    return session.widgets.labelled("slider", "Sequence length T")
+    """A lab has a slider of this name too, over lengths of its own; that one has options."""
+    sliders = ((id, session.widgets.message(id)) for id in session.widgets.ids("slider"))
+    return next(
+        (id for id, one in sliders if one.label == "Sequence length T" and not len(one.options)), None
+    )
 
 
 def slider_of_t(session: Session) -> str:

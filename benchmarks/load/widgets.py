@@ -51,10 +51,6 @@ class Widgets:
         """The id of the widget that the app calls `key`."""
         return next((id for id in self._drawn if id.rpartition("-")[2] == key), None)
 
-    def labelled(self, kind: str, label: str) -> str | None:
-        """The id of a usable widget of this kind, by what stands beside it."""
-        return next((id for id in self.ids(kind) if self._drawn[id][1].label == label), None)
-
     def message(self, id: str) -> Any:
         """What the server said of a widget: its range, its options."""
         return self._drawn[id][1]

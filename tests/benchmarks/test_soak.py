@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks import soak, soaked
-from benchmarks.load import wander
+from benchmarks.load import pupil, wander
 from benchmarks.load.session import Reply, Session
 from tests.browser import server
 
@@ -86,6 +86,20 @@ def test_readers_who_do_anything_meet_no_exception() -> None:
         assert 1 <= threads[soaked.SETTINGS] <= soaked.MOST[soaked.SETTINGS]
         assert threads["MainThread"] == 1
     assert len(replies) == 9 * len(wander.JUNK)
+
+
+def test_the_slider_of_t_is_not_that_of_a_lab() -> None:
+    async def visit(url: str) -> list[Reply]:
+        session = Session(url, "heads", "heads_lab=Cost")
+        replies = [await session.open()]
+        slider = session.widgets.message(pupil.slider_of_t(session))
+        assert (slider.min, slider.max) == (2, 64)
+        replies += [await do(session, random.Random(1)) for do in (pupil.slide, wander.hurry)]
+        await session.close()
+        return replies
+
+    with server.started(server.ROOT / "app.py") as served:
+        assert [fault for reply in asyncio.run(visit(served.url)) for fault in reply.faults] == []
 
 
 def test_after_a_fault_the_reader_goes_to_another_page() -> None:
