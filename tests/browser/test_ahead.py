@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from core.setup import Setup, run
-from tests.browser.conftest import go, settle
+from tests.browser.conftest import go
 from tests.browser.test_journeys import expect_parameters
 from tests.browser.test_matrix import grid, point
 
@@ -214,21 +214,6 @@ def test_two_sliders_before_an_answer_do_not_turn_each_other_back(page, app_url,
 
     line.release()
     expect_weights(page, Setup(seq_len=8, d_k=8))
-
-
-def test_a_length_that_was_typed_is_no_move_of_the_slider(page, app_url):
-    go(page, app_url)
-    length = page.get_by_role("spinbutton", name="T", exact=True)
-    length.fill("10")
-    length.press("Enter")
-    expect_weights(page, Setup(seq_len=10))
-    expect(page.get_by_role("slider", name=LENGTH)).to_have_value("10")
-    settle(page)
-    page.locator(".st-key-matrices [data-painted]").evaluate(WATCH)
-
-    length.press("ArrowUp")
-    expect_weights(page, Setup(seq_len=11))
-    assert set(page.evaluate("lengths")) == {11}
 
 
 def test_a_pointer_on_a_cell_that_is_gone_points_at_nothing(page, app_url):
