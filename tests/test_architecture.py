@@ -23,7 +23,7 @@ TAIL = ast.dump(ast.parse('if __name__ == "__main__":\n    from app import main\
 # What a file may import besides the standard library. The first line that fits counts.
 MAY_IMPORT = {
     "core/": {"numpy", "core"},
-    "ui/figures.py": {"numpy", "plotly", "ui"},
+    "ui/figures": {"numpy", "plotly", "ui"},
     "ui/poll_": {"sqlalchemy", "ui"},
     "ui/qr.py": {"segno"},
     "ui/uploads.py": {"streamlit", "starlette"},

@@ -8,8 +8,9 @@ import streamlit as st
 
 from core.attention import AttentionSteps
 from core.captures import Capture, Errors
+from core.experiments.prose import sizes
+from core.offered import SEQ_LENS
 from core.readouts import map_summary
-from core.setup import SEQ_LENS
 from ui import charts, figures_heads, presenter, real_controls, stage
 from ui.matrix import MAX_HEIGHT, Matrix, show_matrices
 from ui.text import literal, table
@@ -114,7 +115,7 @@ def _small_map(view: View, capture: Capture, steps: AttentionSteps, key: str) ->
     drawn = Matrix(
         id=key, title="Weights A", symbol="A", values=steps.weights, row_labels=capture.query_tokens,
         col_labels=capture.tokens, row_axis="query", col_axis="key", colours="share", decimals=2,
-        shape=" × ".join(map(str, steps.weights.shape)),
+        shape=sizes(steps.weights),
     )  # fmt: skip
     on_pick = partial(stage.pick_real, view.setup.example) if key == "matrices" else None
     show_matrices(

@@ -123,6 +123,12 @@ def f32(values: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(values, dtype=np.float32)
 
 
+def spoken(value: float) -> str:
+    """A number to three digits, as a reader would say it."""
+    value = float(value) + 0.0
+    return (f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}").replace("-", "−")
+
+
 def plain(text: str) -> str:
     """Plotly takes <b> and <a> in labels for markup."""
     return html.escape(str(text), quote=False)

@@ -71,7 +71,10 @@ export default function listen({ data, setTriggerValue }) {
   spellOut(data);
   keepTogether(data, mine.signal);
   document.documentElement.dataset.heard = data.page;
-  return () => mine.abort();
+  return () => {
+    mine.abort();
+    if (listening === mine) delete document.documentElement.dataset.heard;
+  };
 }
 
 // --- keys ---

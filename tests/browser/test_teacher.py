@@ -175,6 +175,7 @@ def test_an_open_list_keeps_its_keys_for_readers_too(page, app_url):
 def test_arrows_step_for_readers_too_and_once_only(page, app_url):
     go(page, app_url)
     listen(page, "")
+    expect(page.get_by_role("link", name="Next: Score")).to_be_visible()  # what the key presses
     page.evaluate("window.clicks = 0; addEventListener('click', () => (window.clicks += 1))")
     for slug, before in (("score", "Pipeline"), ("scale", "Score"), ("softmax", "Scale")):
         page.locator("body").press("ArrowRight")
@@ -199,7 +200,7 @@ def test_a_turn_that_comes_before_the_inputs_takes_all_of_the_state_along(page, 
     page.route(re.compile("/NumberInput"), hold)  # the browser waits for what draws these inputs
     page.goto(f"{app_url}/score?seq_len=9&mask=causal&row=1&col=2")
     listen(page, "score")
-    page.wait_for_selector(IDLE)
+    expect(page.get_by_role("link", name="Next: Scale")).to_be_visible()
     page.keyboard.press("ArrowRight")
     page.wait_for_timeout(300)
     assert "/score?" in page.url

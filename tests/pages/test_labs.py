@@ -33,7 +33,7 @@ from core.setup import Setup, inputs, run
 from tests.pages.conftest import drawn
 from ui import labs
 from ui.labs.mask import FIRST_PAINTED
-from ui.labs.scale import SWEEP_STEPS
+from ui.labs.training import SWEEP_STEPS
 
 PAGES = {
     "scale": labs.scale,

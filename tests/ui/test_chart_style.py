@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ui import figures
+from ui import figures_blend
 from ui.chart_style import INKS, marker
 
 
@@ -38,7 +38,7 @@ def test_text_and_series_stand_out_from_the_page(theme):
 @pytest.mark.parametrize("theme", INKS)
 def test_a_stack_tells_its_parts_by_more_than_colour(theme):
     parts = np.arange(1.0, 15.0).reshape(7, 2)
-    chart = figures.stacked_contributions(list("abcdefg"), parts, parts.sum(axis=0), ["x", "y"], theme)
+    chart = figures_blend.stacked_contributions(list("abcdefg"), parts, parts.sum(axis=0), ["x", "y"], theme)
     bars = [trace for trace in chart.figure.data if trace.type == "bar"]
     looks = {(bar.marker.color, bar.marker.pattern.shape) for bar in bars}
     assert len(looks) == len(bars) == 7
@@ -54,7 +54,7 @@ def test_bars_of_a_group_differ_in_hatching(theme):
 @pytest.mark.parametrize("theme", INKS)
 def test_the_border_of_the_values_can_be_seen(theme):
     points = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    chart = figures.hull(
+    chart = figures_blend.hull(
         points, list("abc"), np.full(3, 1 / 3), points, points.mean(axis=0), points[0], ("x", "y"), theme
     )
     assert contrast(chart.figure.data[0].line.color, INKS[theme].page) >= 3

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from ui import figures
+from ui import figures, figures_blend
 from ui.chart_style import INKS, empty_figure, faint, plain, template
 
 RNG = np.random.default_rng(0)
@@ -41,12 +41,12 @@ def losses(theme="light"):
 def hull(theme="light"):
     polygon, weights = POINTS[:3], np.array([0.1, 0.5, 0.3, 0.1])
     output = weights @ POINTS
-    return figures.hull(POINTS, WORDS, weights, polygon, output, POINTS[1], ("who", "event"), theme)
+    return figures_blend.hull(POINTS, WORDS, weights, polygon, output, POINTS[1], ("who", "event"), theme)
 
 
 def stack(theme="light"):
     contributions = np.array([[1.0, -0.5], [2, 0], [0.25, 0.25], [0, 1]])
-    return figures.stacked_contributions(
+    return figures_blend.stacked_contributions(
         WORDS, contributions, contributions.sum(axis=0), ("who", "event"), theme
     )
 
@@ -121,37 +121,6 @@ def test_many_bars_carry_no_numbers_and_few_ticks():
     chart = figures.grouped_bars([str(i) for i in range(64)], {"a": np.arange(64.0)}, "light", y_title="w")
     assert "text" not in drawn(chart, "bar")[0]
     assert len(chart.figure.layout.xaxis.ticktext) == figures.MOST_NUMBERS
-
-
-def test_hull_draws_points_polygon_and_outputs():
-    polygon, values, output, hard = drawn(hull(), "scatter")
-    np.testing.assert_array_equal(np.stack([values["x"], values["y"]], axis=1), POINTS)
-    np.testing.assert_array_equal(polygon["x"], [0, 4, 0, 0])
-    np.testing.assert_allclose([output["x"][0], output["y"][0]], [2.0, 1.2])
-    assert (hard["x"][0], hard["y"][0]) == (4, 0)
-    assert values["text"] == ["The, The", "kite", "&lt;b&gt;fell&lt;/b&gt;", ""]
-    assert values["marker"]["size"].argmax() == 1
-
-
-def test_stack_draws_each_contribution_and_the_output():
-    parts, (output,) = drawn(stack(), "bar"), drawn(stack(), "scatter")
-    np.testing.assert_array_equal([part["x"] for part in parts], [[1, -0.5], [2, 0], [0.25, 0.25], [0, 1]])
-    np.testing.assert_array_equal(output["x"], [3.25, 0.75])
-    assert stack().figure.layout.barmode == "relative"
-
-
-def test_a_long_stack_adds_up_the_small_parts():
-    contributions = RNG.normal(size=(40, 2))
-    total = contributions.sum(axis=0)
-    chart = figures.stacked_contributions(
-        [f"w{i}" for i in range(40)], contributions, total, ("a", "b"), "light"
-    )
-    parts = drawn(chart, "bar")
-    assert len(parts) == figures.MOST_PARTS
-    assert parts[-1]["name"] == "34 others"
-    np.testing.assert_allclose(sum(part["x"] for part in parts), total, atol=1e-5)
-    sizes = np.abs(contributions).sum(axis=1)
-    assert {part["name"] for part in parts[:-1]} == {f"w{i}" for i in np.argsort(-sizes)[:6]}
 
 
 def test_strip_draws_the_matrix_and_names_what_is_no_number():

@@ -13,6 +13,7 @@ from ui.matrix import Matrix
 from ui.view import View
 
 Lab = Callable[[View], None]
+WITH, WITHOUT = "with the scale", "without the scale"
 
 
 class Record(Protocol):
@@ -25,6 +26,11 @@ class Record(Protocol):
     @property
     def note(self) -> str:
         """When it holds."""
+
+
+def pair(with_it, without_it) -> dict:  # noqa: ANN001
+    """Two series in the order that every chart has: with the scale first."""
+    return {WITH: with_it, WITHOUT: without_it}
 
 
 def choose(slug: str, labs: Mapping[str, Lab], view: View) -> None:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.experiments.blending import BlendLab, blend_lab, doubling_lab, hull_lab
 from core.setup import allowed
-from ui import charts, figures, presenter, text
+from ui import charts, figures, figures_blend, presenter, text
 from ui.choice import one_of
 from ui.labs import bench
 from ui.labs.softmax import soft_and_hard
@@ -30,7 +30,7 @@ def contributions(view: View) -> None:
     picture, words = bench.halves()
     with picture:
         charts.show(
-            figures.stacked_contributions(
+            figures_blend.stacked_contributions(
                 lab.key_tokens, lab.contributions, lab.output, lab.channels, charts.theme()
             )
         )
@@ -62,7 +62,7 @@ def hull(view: View) -> None:
     picture, words = bench.halves()
     with picture:
         charts.show(
-            figures.hull(
+            figures_blend.hull(
                 lab.points, view.inputs.key_tokens, view.one.weights[view.selection.row], lab.polygon,
                 lab.output, lab.hard_output, lab.axes, charts.theme(),
             )

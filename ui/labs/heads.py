@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from core.experiments.heads_compared import cost_lab, mixing_lab, width_lab
+from core.experiments.prose import sizes
 from core.experiments.splitting import loop_lab, merge_lab, split_lab
 from core.heads import merge_heads
 from core.setup import allowed
@@ -81,7 +82,7 @@ def _origins(
     return Matrix(
         id=id, title=title, values=values[corner], origin=origin[corner], row_labels=rows[corner[0]],
         col_labels=columns[corner[1]], row_axis="lab row", col_axis="lab column", colours="origin",
-        decimals=1, place=(0, slot), shape=" × ".join(map(str, values.shape)),
+        decimals=1, place=(0, slot), shape=sizes(values),
     )  # fmt: skip
 
 
@@ -172,7 +173,7 @@ def mixing(view: View) -> None:
             id=f"mix{i}", title=title, values=values[:most, :MOST_COLUMNS], row_labels=rows[:most],
             col_labels=columns[:MOST_COLUMNS], row_axis=axes[0], col_axis=axes[1], colours=colours,
             decimals=2 if colours == "share" else 1, place=divmod(i, 2),
-            shape=" × ".join(map(str, values.shape)),
+            shape=sizes(values),
         )
         for i, (title, values, rows, columns, axes, colours) in enumerate(parts)
     ]  # fmt: skip

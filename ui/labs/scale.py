@@ -1,32 +1,16 @@
 """The Scale page's labs: what the division by √d_k is for."""
 
-import numpy as np
 import streamlit as st
 
 from core.experiments.divisors import divisor_lab
-from core.experiments.fetching import FetchingLab, fetch
 from core.experiments.saturation import gradient_curve, nudge_lab, saturation_lab
-from core.experiments.training import (
-    OPTIMISERS,
-    SGD_RATES,
-    Sweep,
-    Training,
-    TrainingLab,
-    control_pair,
-    scale_pair,
-    sweep,
-    train_pair,
-)
 from core.experiments.variance import variance_curve, variance_lab
-from core.setup import D_KS, HEADS
+from core.offered import D_KS, HEADS
 from ui import charts, figures, presenter
 from ui.choice import one_of
-from ui.labs import bench, runs
+from ui.labs import bench, training
 from ui.view import View
 
-WITH, WITHOUT = "with the scale", "without the scale"
-TRAIN_D_KS = (4, 16, 64, 256, 1024)
-SWEEP_STEPS = 300
 MEASURES = {
     "median gradient": ("median_norm", "median norm of the Jacobian"),
     "mean gradient": ("mean_norm", "mean norm of the Jacobian"),
@@ -61,11 +45,6 @@ def _width_and_switch() -> tuple[int, bool]:
         return d_k, st.toggle("Divide by √d_k", True, key="scale_on", bind="query-params")
 
 
-def _pair(with_it, without_it) -> dict:  # noqa: ANN001
-    """Two series in the order that every chart has: with the scale first."""
-    return {WITH: with_it, WITHOUT: without_it}
-
-
 def variance(view: View) -> None:
     """(a) Histograms of raw and scaled scores, and the variance over every d_k."""
     d_k, scale_on = _width_and_switch()
@@ -77,10 +56,10 @@ def variance(view: View) -> None:
 def _variance_charts(d_k: int, seed: int, scale_on: bool, theme: str) -> list[figures.Chart]:
     """The two histograms over one axis; raw and scaled variance over d_k with their intervals."""
     lab, curve = _variance_lab(d_k, seed), _variance_curve(seed)
-    histograms = figures.histogram_pair(lab.scaled_scores, lab.raw_scores, theme, (WITH, WITHOUT))
+    histograms = figures.histogram_pair(lab.scaled_scores, lab.raw_scores, theme, (bench.WITH, bench.WITHOUT))
     over_d_k = figures.curves(
-        curve.d_ks, _pair(curve.scaled[:, 0], curve.raw[:, 0]), theme, x_title="d_k",
-        y_title="variance of the scores", bands=_pair(curve.scaled[:, 1:].T, curve.raw[:, 1:].T),
+        curve.d_ks, bench.pair(curve.scaled[:, 0], curve.raw[:, 0]), theme, x_title="d_k",
+        y_title="variance of the scores", bands=bench.pair(curve.scaled[:, 1:].T, curve.raw[:, 1:].T),
         reference=("exactly d_k", curve.d_ks), log_x=True, log_y=True, marked_x=d_k,
     )  # fmt: skip
     return _switched([histograms, over_d_k], scale_on)
@@ -98,12 +77,12 @@ def _saturation_charts(d_k: int, seed: int, scale_on: bool, theme: str) -> list[
     """One row's weights as bars; the share of saturated rows over d_k."""
     lab, curve = _saturation_lab(d_k, seed=seed), _gradient_curve(8, seed)
     bars = figures.grouped_bars(
-        [f"key {i}" for i in range(lab.n_keys)], _pair(lab.scaled_row, lab.raw_row), theme, y_title="weight",
-        y_range=(0, 1),
+        [f"key {i}" for i in range(lab.n_keys)], bench.pair(lab.scaled_row, lab.raw_row), theme,
+        y_title="weight", y_range=(0, 1),
     )  # fmt: skip
     raw, scaled = curve.series("share_saturated")
     over_d_k = figures.curves(
-        curve.d_ks, _pair(scaled, raw), theme, x_title="d_k", y_title="rows with a weight above 0.99",
+        curve.d_ks, bench.pair(scaled, raw), theme, x_title="d_k", y_title="rows with a weight above 0.99",
         log_x=True, marked_x=d_k, y_range=(-0.03, 1),
     )  # fmt: skip
     return _switched([bars, over_d_k], scale_on)
@@ -111,7 +90,7 @@ def _saturation_charts(d_k: int, seed: int, scale_on: bool, theme: str) -> list[
 
 def _switched(made: list[figures.Chart], scale_on: bool) -> list[figures.Chart]:
     """While the scale is off, the scaled series are hidden."""
-    return made if scale_on else [charts.leave_out(chart, WITH) for chart in made]
+    return made if scale_on else [charts.leave_out(chart, bench.WITH) for chart in made]
 
 
 def _side_by_side(made: list[figures.Chart]) -> None:
@@ -137,7 +116,7 @@ def gradient(view: View) -> None:
     with picture:
         charts.show(
             figures.curves(
-                curve.d_ks, _pair(scaled, raw), charts.theme(), x_title="d_k", y_title=title, log_x=True,
+                curve.d_ks, bench.pair(scaled, raw), charts.theme(), x_title="d_k", y_title=title, log_x=True,
                 log_y=name != "share_dead", y_range=(-0.03, 1) if name == "share_dead" else None,
             )
         )  # fmt: skip
@@ -156,7 +135,7 @@ def nudge(view: View) -> None:
         charts.show(
             figures.grouped_bars(
                 view.inputs.key_tokens,
-                _pair(lab.scaled.after - lab.scaled.before, lab.raw.after - lab.raw.before),
+                bench.pair(lab.scaled.after - lab.scaled.before, lab.raw.after - lab.raw.before),
                 charts.theme(), y_title="change of the weight",
             )
         )  # fmt: skip
@@ -189,128 +168,14 @@ def divisors(view: View) -> None:
         bench.tell(lab)
 
 
-def training(view: View) -> None:
-    """(d) The same little attention trained twice, with and without the scale."""
-    first, second = scale_pair(_training(view))
-    _train("Training", lambda: train_pair(first, second), first)
-
-
-def cause(view: View) -> None:
-    """(d) The controls: the size of the scores at the start decides, whatever stands in the formula."""
-    first, second = control_pair(_training(view))
-    _train("Cause", lambda: train_pair(first, second), first)
-
-
-def _training(view: View) -> Training:
-    """d_k and the step size."""
-    left, right = st.columns(2, gap="medium")
-    with left:
-        d_k = st.select_slider("Width d_k", TRAIN_D_KS, 256, key="train_d_k", bind="query-params")
-    with right:
-        rate = st.select_slider("Step size", SGD_RATES, 10.0, key="rate", bind="query-params")
-    return Training(d_k=d_k, learning_rate=rate, seed=view.setup.seed)
-
-
-def _train(name: str, start, settings: Training) -> None:  # noqa: ANN001
-    """Two trainings under way, drawn as they come."""
-
-    def draw(lab: TrainingLab, key: str) -> None:
-        picture, words = bench.halves()
-        with picture:
-            _losses(lab, settings.n_steps, f"{key} losses")
-        with words:
-            bench.tell_below(lab, place=key)
-
-    runs.show(
-        runs.Experiment(
-            name, settings, start, draw, lambda lab: (lab.first.step, lab.first.training.n_steps), "steps"
-        )
-    )
-
-
-def _losses(lab: TrainingLab, n_steps: int, key: str) -> None:
-    """The two loss curves, smoothed."""
-    series = dict(zip(lab.names, (lab.first.smooth_losses, lab.second.smooth_losses), strict=True))
-    charts.show(figures.loss_curves(series, n_steps, charts.theme()), key, presenter.FULL)
-
-
-def step_sizes(view: View) -> None:
-    """(d) The fair comparison: each at its own best step size."""
-    left, right = st.columns(2, gap="medium")
-    with left:
-        d_k = st.select_slider("Width d_k", TRAIN_D_KS[:-1], 256, key="sweep_d_k", bind="query-params")
-    with right:
-        optimiser = one_of("Optimiser", OPTIMISERS, default="sgd", key="optimiser")
-    settings = Training(d_k=d_k, optimiser=optimiser, n_steps=SWEEP_STEPS, seed=view.setup.seed)
-    runs.show(
-        runs.Experiment(
-            "Step sizes", settings, lambda: sweep(settings), _draw_sweep,
-            lambda found: (len(found.unscaled), len(found.rates)), "step sizes",
-        )
-    )  # fmt: skip
-
-
-def _draw_sweep(found: Sweep, key: str) -> None:
-    """The loss that each step size leaves, and the curves of the two best."""
-    left, right = st.columns(2, gap="medium")
-    scaled, unscaled = (np.array([one.test_loss for one in side]) for side in (found.scaled, found.unscaled))
-    with left:
-        charts.show(
-            figures.grouped_bars(
-                [f"{rate:g}" for rate in found.rates[: len(scaled)]], _pair(scaled, unscaled), charts.theme(),
-                y_title="loss at the end", x_title="step size",
-            ),
-            f"{key} rates",
-            presenter.FULL,
-        )  # fmt: skip
-    with right:
-        _losses(found.best, SWEEP_STEPS, f"{key} losses")
-    bench.tell_below(found, place=key)
-
-
-def fetching(view: View) -> None:
-    """(d) The smallest training there is: one query learns to fetch one value."""
-    left, right = st.columns(2, gap="medium")
-    with left:
-        d_k = st.select_slider("Width d_k", TRAIN_D_KS, 256, key="train_d_k", bind="query-params")
-    with right:
-        rate = st.select_slider("Step size", FETCH_RATES, 1.0, key="fetch_rate", bind="query-params")
-    settings = (d_k, rate, view.setup.seed)
-    runs.show(
-        runs.Experiment(
-            "Fetching", settings, lambda: fetch(*settings), _draw_fetching,
-            lambda lab: (len(lab.scaled), lab.n_steps), "steps",
-        )
-    )  # fmt: skip
-
-
-FETCH_RATES = (0.1, 0.3, 1.0, 3.0, 10.0)
-
-
-def _draw_fetching(lab: FetchingLab, key: str) -> None:
-    """The share of the queries that have learned it."""
-    picture, words = bench.halves()
-    with picture:
-        charts.show(
-            figures.loss_curves(
-                _pair(lab.scaled, lab.unscaled), lab.n_steps, charts.theme(),
-                "queries that have learned it", (-0.03, 1.03),
-            ),
-            f"{key} learned",
-            presenter.FULL,
-        )  # fmt: skip
-    with words:
-        bench.tell_below(lab, place=key)
-
-
 LABS = {
     "Variance": variance,
     "Saturation": saturation,
     "Gradient": gradient,
     "Nudge": nudge,
     "Divisors": divisors,
-    "Training": training,
-    "Cause": cause,
-    "Step sizes": step_sizes,
-    "Fetching": fetching,
+    "Training": training.training,
+    "Cause": training.cause,
+    "Step sizes": training.step_sizes,
+    "Fetching": training.fetching,
 }

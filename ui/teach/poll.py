@@ -124,7 +124,8 @@ def _ask(asked: Question, titles: Mapping[str, str]) -> None:
     item = quiz.item(item_id, seed)
     page = titles.get(item.page, item.page)
     query = address.of_item(item_id, seed)
-    st.markdown(f"{text.literal(item.question)} ([{page}]({address.relative(item.page, query)}))")
+    with st.container(key="poll_question"):
+        st.markdown(f"{text.literal(item.question)} ([{page}]({address.relative(item.page, query)}))")
 
 
 def _put(item_id: str, seed: int) -> None:
