@@ -258,7 +258,11 @@ def _memory(soaked: Soaked) -> list[tuple[str, str]]:
 
 def _left(soaked: Soaked) -> list[tuple[str, ...]]:
     named = (("before", soaked.before), ("after", soaked.after))
-    return [(name, str(left.handles), str(left.files), f"{left.mb:.0f}") for name, left in named if left]
+    return [
+        (name, str(left.handles), str(left.files), f"{left.mb:.0f}", f"{left.objects:,}")
+        for name, left in named
+        if left
+    ]
 
 
 def _threads(soaked: Soaked) -> list[tuple[str, ...]]:

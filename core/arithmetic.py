@@ -153,7 +153,7 @@ def softmax_cell(steps: AttentionSteps, row: int, col: int, names: Names) -> Ari
 def blend_cell(steps: AttentionSteps, row: int, channel: int, names: Names) -> Arithmetic:
     """One head's steps -> output[row, channel] as a weighted sum; its largest share is always shown."""
     _check_one_head(steps)
-    question = f"{names.query_tokens[row]} collects {names.value_channels[channel]}"
+    question = f"“{names.query_tokens[row]}” collects “{names.value_channels[channel]}”"
     weights, v = _Terms("A", steps.weights[row]), _Terms("v", steps.v[:, channel])
     largest = int(np.argmax(steps.weights[row]))
     return _dot_product(question, names.key_tokens, weights, v, float(steps.output[row, channel]), largest)
@@ -170,7 +170,7 @@ def pipeline_row(steps: AttentionSteps, row: int, channel: int, keep: int, names
     masked = "" if np.array_equal(steps.masked_scores[row], steps.scaled_scores[row]) else ", mask"
     query, value, result = names.query_tokens[row], names.value_channels[channel], steps.output[row, channel]
     return Arithmetic(
-        question=f"The row of {query}, through all four steps",
+        question=f"The row of “{query}”, through all four steps",
         columns=(*_header(names.key_tokens, parts), "sum"),
         rows=(
             ("1 score", (*_cells(steps.scores[row], parts), "")),

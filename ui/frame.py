@@ -1,6 +1,7 @@
 """What surrounds every page: settings, style, Back / formula / Next."""
 
 import math
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,9 @@ from ui.teaching import terms_of
 from ui.view import View
 
 ASSETS = Path(__file__).parents[1] / "assets"
-ICON = str(ASSETS / "icon.png")
+# In the page itself: a file's address dies with each run that the next one cuts short, and an emoji's picture
+# comes from the web.
+ICON = f"data:image/png;base64,{b64encode((ASSETS / 'icon.png').read_bytes()).decode()}"
 # Read once, not at every run.
 STYLE, LARGE = (
     f"<style>{(ASSETS / name).read_text(encoding='utf-8')}</style>" for name in ("style.css", "present.css")
@@ -47,7 +50,7 @@ def configure(page: Page) -> None:
     _leave_out_infinities()
     st.set_page_config(
         page_title=f"{page.title}: attention, step by step",
-        page_icon=ICON,  # our own file: Streamlit fetches the picture of an emoji or a symbol from the web
+        page_icon=ICON,
         layout="wide",
         initial_sidebar_state="collapsed" if presenter.starts_bare() else "auto",
     )
@@ -152,7 +155,7 @@ def formula(part: str) -> str:
     """The attention formula as KaTeX with one part lit; part is one of PARTS."""
     score = _lit(_SCORE, part in ("score", "all"))
     scale = _lit(_SCALE, part in ("scale", "all"))
-    masked = _lit(_MASK, True) if part == "mask" else ""
+    masked = rf"\,{_lit(_MASK, True)}" if part == "mask" else ""
     softmax = _lit(r"\text{softmax}", part in ("softmax", "all"))
     values = _lit(_VALUES, part in ("blend", "all"))
     if part == "heads":

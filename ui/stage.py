@@ -218,7 +218,8 @@ def leak(view: View, leaks: Mapping[str, LeakTest]) -> None:
 
 def compare_heads(view: View) -> None:
     """The weight of the selected pair in every head, in words."""
-    with presenter.beside(len(view.inputs.key_tokens), wide=view.setup.n_heads > 2):
+    beside = presenter.beside(len(view.inputs.key_tokens), wide=view.setup.n_heads > 2)
+    with beside, st.container(key="pair", gap="small"):
         _compare_heads(view)
 
 

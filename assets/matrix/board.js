@@ -35,7 +35,7 @@ class Board {
     this.views = new Map();
     this.selected = {};
     this.updates = 0; // of Python
-    this.move = null; // of a slider, that Python has not heard of
+    this.asked = new Map(); // slider -> stop: moves that Python has not heard of
     this.painted = 0; // pictures, with those that were drawn ahead of Python
     this.sent = 0; // the number of the last message to Python, and what has no answer yet:
     this.pick = null;
@@ -49,28 +49,34 @@ class Board {
   update(data, send) {
     this.send = send;
     this.given = data;
-    const ahead = this.ahead();
-    if (!ahead) this.move = null; // Python has heard of it
-    this.draw(ahead ?? data);
+    const steps = this.stepsAsked();
+    this.asked = new Map(steps.map(({ slider, stop }) => [slider, stop])); // Python has heard of the others
+    this.drawStep(steps[0]);
     this.updates += 1;
     return this.updates;
   }
 
-  // A slider has come to a stop whose picture is here already, or back to where Python knows it.
+  // A slider has come to a stop whose picture is here already, or back to where Python knows it. There is none
+  // of two sliders that were both moved; and a slider that Python itself has put where it is was not moved.
   follow(slider) {
     const stop = slider.getAttribute("aria-valuetext");
-    const [step] = this.given.ahead.filter((step) => slider.closest(`.st-key-${step.slider}`));
-    if (!step) return;
-    this.move = { slider: step.slider, stop };
-    const ahead = this.ahead();
-    if (ahead || step.start === stop) this.draw(ahead ?? this.given);
+    const moved = this.given.ahead.find((step) => slider.closest(`.st-key-${step.slider}`));
+    if (!moved || (moved.start === stop && !this.asked.has(moved.slider))) return;
+    this.asked.set(moved.slider, stop);
+    const away = [...this.asked].filter(([slider, stop]) => {
+      return !this.given.ahead.some((step) => step.slider === slider && step.start === stop);
+    });
+    const steps = this.stepsAsked();
+    if (away.length < 2 && steps.length === away.length) this.drawStep(steps[0]);
   }
 
-  // The picture of the reader's last move, until Python has heard of it: an answer to something before it may come.
-  ahead() {
-    const { slider, stop } = this.move ?? {};
-    const step = this.given.ahead.find((step) => step.slider === slider && step.stop === stop);
-    return step && { ...this.given, ...step };
+  // Those of the next pictures that the reader has moved a slider to.
+  stepsAsked() {
+    return this.given.ahead.filter(({ slider, stop }) => this.asked.get(slider) === stop);
+  }
+
+  drawStep(step) {
+    this.draw({ ...this.given, ...step });
   }
 
   // data-painted counts the pictures that have stood; data-settled tells of which the colours have also faded.
@@ -283,8 +289,9 @@ class Board {
 
   // The exact number under the pointer, else in the selected cell of the matrix used last.
   tellStatus() {
-    const view = lights.board === this ? lights.view : this.lastUsed();
-    const cell = lights.board === this ? lights.cell : view?.cellOf(this.selected);
+    const pointed = lights.board === this && lights.view.contains(...lights.cell); // it may have grown smaller
+    const view = pointed ? lights.view : this.lastUsed();
+    const cell = pointed ? lights.cell : view?.cellOf(this.selected);
     setText(this.status, cell ? view.exactly(cell) : "");
   }
 

@@ -26,6 +26,7 @@ def test_a_good_run_is_well_and_tells_its_numbers() -> None:
     good = seen_in(replies=[Reply("page", 0.1, 0.2, 5)] * 3)
     assert all(good.verdicts().values())
     assert "| page | 3 |" in soak.page(good, 20)
+    assert "| after | 20 | 0 | 200 | 180,000 |" in soak.page(good, 20)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """A slider's next picture is there before the server has answered; what the server says then counts."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -8,17 +9,18 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 from core.setup import Setup, run
 from tests.browser.conftest import go
 from tests.browser.test_journeys import expect_parameters
-from tests.browser.test_matrix import grid
+from tests.browser.test_matrix import grid, point
 
 LENGTH, WIDTH = "Sequence length T", "Width of a query, d_k"
 
 
 class Line:
-    """The line from the page to the server, which can be held: then the server hears nothing."""
+    """The line from the page to the server: held, the server hears nothing; with answers held, the page."""
 
     def __init__(self, page: Page) -> None:
         self.waiting: list[Callable[[], None]] = []
-        self.held = False
+        self.answers: list[Callable[[], None]] = []
+        self.held = self.answers_held = False
         page.route_web_socket("**/_stcore/stream", self._join)
 
     def _join(self, route: WebSocketRoute) -> None:
@@ -30,13 +32,33 @@ class Line:
             else:
                 server.send(message)
 
+        def answer(message: str | bytes) -> None:
+            if self.answers_held:
+                self.answers.append(lambda: route.send(message))
+            else:
+                route.send(message)
+
         route.on_message(pass_on)
+        server.on_message(answer)
 
     def release(self) -> None:
         """Say all that was held, in its order."""
         self.held = False
         while self.waiting:
             self.say_first()
+
+    def answered(self, page: Page) -> None:
+        """Wait until the server has said all that it has to say."""
+        count = -1
+        while count < len(self.answers) or count == 0:
+            count = len(self.answers)
+            page.wait_for_timeout(400)
+
+    def release_answers(self) -> None:
+        """Let the page hear all that the server said, in its order."""
+        self.answers_held = False
+        while self.answers:
+            self.answers.pop(0)()
 
     def say_first(self) -> None:
         """Say what was held first, and hold the rest."""
@@ -156,3 +178,51 @@ def test_a_selection_in_the_last_row_is_kept_in_the_matrix(page, app_url, line):
     expect(cell).to_have_attribute("aria-selected", "true")
     line.release()
     expect_parameters(page, seq_len="6", row="5", col="5")
+
+
+def test_there_and_back_before_the_first_answer_leaves_the_address_as_it_was(page, app_url, line):
+    go(page, f"{app_url}/?seq_len=12")
+    expect_weights(page, Setup(seq_len=12))
+    line.answers_held = True
+    page.get_by_role("slider", name=LENGTH).press("ArrowLeft")
+    line.answered(page)
+    page.get_by_role("slider", name=LENGTH).press("ArrowRight")
+    line.answered(page)
+    line.release_answers()
+    expect_weights(page, Setup(seq_len=12))
+
+    page.get_by_role("spinbutton", name="Query").press("ArrowUp")
+    expect_parameters(page, row="5", seq_len="12")
+
+
+def test_two_sliders_before_an_answer_do_not_turn_each_other_back(page, app_url, line):
+    go(page, app_url)
+    expect_weights(page, Setup())
+    line.held = True
+    page.get_by_role("slider", name=LENGTH).press("ArrowRight")
+    expect_weights(page, Setup(seq_len=8))
+    page.locator(".st-key-matrices [data-painted]").evaluate(WATCH)
+
+    width = page.get_by_role("slider", name=WIDTH)
+    width.press("ArrowRight")
+    expect(width).to_have_attribute("aria-valuetext", "8")
+    width.press("ArrowLeft")
+    expect(width).to_have_attribute("aria-valuetext", "4")
+    width.press("ArrowRight")
+    expect(width).to_have_attribute("aria-valuetext", "8")
+    assert set(page.evaluate("lengths")) <= {8}
+
+    line.release()
+    expect_weights(page, Setup(seq_len=8, d_k=8))
+
+
+def test_a_pointer_on_a_cell_that_is_gone_points_at_nothing(page, app_url):
+    go(page, app_url)
+    weights = grid(page, "Weights A")
+    weights.hover(position=point(weights, 6, 6))
+    status = page.locator(".st-key-matrices .status")
+    expect(status).to_have_text(re.compile(r"^A\[wet, wet\]"))
+
+    page.get_by_role("slider", name=LENGTH).press("ArrowLeft")
+    expect_weights(page, Setup(seq_len=6))
+    expect(status).to_have_text(re.compile(r"^A\[it, kite\] = 0\.91"))

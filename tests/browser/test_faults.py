@@ -7,12 +7,14 @@ import resource
 import struct
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
 from playwright.sync_api import Browser, CDPSession, Page, expect
 
 from core import quiz
+from pages import PAGES
 from tests.browser.conftest import APP, DEVICES, EXCEPTION, IDLE, go, settle
 from tests.browser.server import free_port, started
 from tests.browser.test_clinic import upload
@@ -168,6 +170,28 @@ def test_a_teacher_who_reloads_still_leads_and_a_learner_still_has_one_vote(new_
     another = teacher.context.new_page()
     go(another, f"{app_url}/teach?room=Poll&poll=S3")
     expect(another.get_by_role("button", name="Open a class")).to_be_visible()
+
+
+TURN_ALL = """(times) => {
+    for (let turn = 0; turn < times; turn++)
+        document.querySelectorAll('[data-testid="stTopNav"] a').forEach((link) => link.click());
+}"""
+
+
+def test_pages_turned_quicker_than_they_are_drawn(page: Page, app_url: str) -> None:
+    """new_page fails if the browser misses a file, and the page is in the end the address's."""
+    go(page, f"{app_url}/score?seq_len=9")
+    for _ in range(3):
+        page.evaluate(TURN_ALL, 2)
+        page.wait_for_timeout(150)
+    page.wait_for_timeout(1000)  # a run that has not begun looks settled
+    settle(page)
+    address = urlsplit(page.url)
+    shown = next(listed for listed in PAGES[1:] if address.path == f"/{listed.slug}")
+    assert "seq_len=9" in address.query
+    expect(page).to_have_title(re.compile(f"^{re.escape(shown.title)}:"))
+    icon = page.locator("link[rel~=icon]").get_attribute("href") or ""
+    assert icon.startswith("data:image/png;base64,")
 
 
 # --- hostile words ---

@@ -125,15 +125,28 @@ def test_a_cold_deep_link_under_the_base_path(site, new_page):
     assert page.url == f"{site.url}/scale?d_k=16&row=3"
 
 
+REFUSED = """
+window.refused = [];
+addEventListener("securitypolicyviolation", (event) => {
+  window.refused.push(`${event.effectiveDirective} ${event.blockedURI}`);
+});
+"""
+
+
 def test_every_page_runs_under_the_policy(site, new_page):
-    """new_page fails on what the browser says about a refused style, script, image or request."""
+    """new_page fails on what the browser says about a refused style, script, image or request.
+
+    What it refuses without a word is one library's question whether WebAssembly is there; it does without.
+    """
     page = new_page()
+    page.add_init_script(REFUSED)
     seen = Counter()
     for index, listed in enumerate(PAGES):
         go(page, f"{site.url}/{listed.slug if index else ''}")
         expect(page.locator(".katex").first).to_be_visible()
         for kind in (".js-plotly-plot .main-svg", ".board[data-settled]"):
             seen[kind] += page.locator(kind).count()
+        assert set(page.evaluate("window.refused")) <= {"script-src wasm-eval"}, listed.slug
     assert min(seen.values()) > 0, f"charts and matrices were drawn: {seen}"
     go(page, f"{site.url}/teach")
     qr = page.locator(".st-key-qr img")
@@ -152,6 +165,17 @@ def test_files_go_up_and_come_down(site, new_page, tmp_path):
     with page.expect_download() as download:
         page.get_by_role("button", name="Tensors .npz").click()
     assert Path(download.value.path()).read_bytes().startswith(b"PK")
+
+
+def test_the_class_link_can_be_copied(site, new_page):
+    page = new_page(permissions=["clipboard-read", "clipboard-write"])
+    go(page, f"{site.url}/teach?seq_len=9")
+    shown = page.locator(".stCode").first
+    shown.hover()
+    shown.get_by_role("button").click()
+    page.wait_for_function(
+        "async (link) => await navigator.clipboard.readText() === link", arg=f"{site.url}/?seq_len=9"
+    )
 
 
 @pytest.fixture

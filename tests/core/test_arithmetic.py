@@ -190,7 +190,7 @@ def check_softmax(steps: AttentionSteps, row: int, col: int) -> None:
 
 def check_blend(steps: AttentionSteps, row: int, channel: int) -> None:
     arithmetic = blend_cell(steps, row, channel, Named(steps))
-    assert arithmetic.question == f"q{row} collects v{channel}"
+    assert arithmetic.question == f"“q{row}” collects “v{channel}”"
     assert f"k{steps.weights[row].argmax()}" in arithmetic.columns
     assert_dot_product(arithmetic, steps.weights[row], steps.v[:, channel], steps.output[row, channel])
 

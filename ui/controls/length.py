@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.offered import SEQ_LENS
 from core.setup import Setup
+from ui.controls.assigned import assign
 
 FIRST = Setup().seq_len
 DRAGGED = "seq_len_dragged"  # the slider beside the box that holds seq_len
@@ -55,4 +56,4 @@ def draw() -> int:
 
 
 def _take_dragged() -> None:
-    st.session_state["seq_len"] = st.session_state[DRAGGED]
+    assign({"seq_len": st.session_state[DRAGGED]})

@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.examples import EXAMPLES
 from core.setup import Inputs, Setup
+from ui.controls.assigned import assign
 from ui.text import literal
 
 FIRST_CELL = EXAMPLES[Setup().example]
@@ -81,6 +82,4 @@ def held(n_heads: int) -> Selection:
 def pick(cell: dict[str, int]) -> None:
     """Callback of every matrix: the picked cell's axes become the selection."""
     names = {"query": "row", "key": "col", "channel": "channel", "value_channel": "channel"}
-    for axis, index in cell.items():
-        if axis in names:
-            st.session_state[names[axis]] = index
+    assign({names[axis]: index for axis, index in cell.items() if axis in names})
