@@ -41,7 +41,7 @@ class Board {
     this.pick = null;
     this.edits = [];
     this.watch = new ResizeObserver(() => this.resize());
-    this.moves = new MutationObserver((records) => records.forEach(({ target }) => this.follow(target)));
+    this.moves = new MutationObserver((records) => records.forEach((record) => this.follow(record)));
   }
 
   // --- from Python ---
@@ -57,9 +57,11 @@ class Board {
   }
 
   // A slider has come to a stop whose picture is here already, or back to where Python knows it. There is none
-  // of two sliders that were both moved; and a slider that Python itself has put where it is was not moved.
-  follow(slider) {
+  // of two sliders that were both moved; and a slider that Python itself has put where it is was not moved, nor
+  // one that is told once more where it stands.
+  follow({ target: slider, oldValue }) {
     const stop = slider.getAttribute("aria-valuetext");
+    if (stop === oldValue) return;
     const moved = this.given.ahead.find((step) => slider.closest(`.st-key-${step.slider}`));
     if (!moved || (moved.start === stop && !this.asked.has(moved.slider))) return;
     this.asked.set(moved.slider, stop);
@@ -152,7 +154,11 @@ class Board {
     if (boards.has(this)) return;
     boards.add(this);
     this.watch.observe(this.root);
-    this.moves.observe(document.body, { subtree: true, attributeFilter: ["aria-valuetext"] });
+    this.moves.observe(document.body, {
+      subtree: true,
+      attributeFilter: ["aria-valuetext"],
+      attributeOldValue: true,
+    });
     const page = document.querySelector('[data-testid="stMainBlockContainer"]');
     if (page) this.watch.observe(page); // what comes above the board later moves it
     if (document.fonts.status !== "loaded") document.fonts.ready.then(() => this.fontsCame());

@@ -216,6 +216,20 @@ def test_two_sliders_before_an_answer_do_not_turn_each_other_back(page, app_url,
     expect_weights(page, Setup(seq_len=8, d_k=8))
 
 
+def test_a_length_that_is_typed_is_drawn_once(page, app_url):
+    go(page, f"{app_url}/?seq_len=10")
+    expect_weights(page, Setup(seq_len=10))
+    page.locator(".st-key-matrices [data-painted]").evaluate(WATCH)
+
+    page.get_by_role("spinbutton", name="T", exact=True).fill("11")
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("slider", name=LENGTH)).to_have_value("11")
+    expect_weights(page, Setup(seq_len=11))
+    lengths = page.evaluate("lengths")
+    assert 10 not in lengths[lengths.index(11) :]
+
+
 def test_a_pointer_on_a_cell_that_is_gone_points_at_nothing(page, app_url):
     go(page, app_url)
     weights = grid(page, "Weights A")

@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.offered import SEQ_LENS
 from core.setup import Setup
-from ui.controls.assigned import assign
+from ui.controls.assigned import assign, is_echo
 
 FIRST = Setup().seq_len
 DRAGGED = "seq_len_dragged"  # the slider beside the box that holds seq_len
@@ -46,7 +46,7 @@ def draw() -> int:
     first = DRAGGED not in st.session_state
     if not first and st.session_state[DRAGGED] != seq_len:
         # Only then: what is assigned is also put back in the browser, where the slider may be further by now.
-        st.session_state[DRAGGED] = seq_len
+        assign({DRAGGED: seq_len})
     with drag:
         st.slider(
             "Sequence length T", SEQ_LENS[0], SEQ_LENS[-1], seq_len if first else SEQ_LENS[0],
@@ -56,4 +56,5 @@ def draw() -> int:
 
 
 def _take_dragged() -> None:
-    assign({"seq_len": st.session_state[DRAGGED]})
+    if not is_echo(DRAGGED):
+        assign({"seq_len": st.session_state[DRAGGED]})
