@@ -6,7 +6,7 @@ BIN := .venv/bin
 .PHONY: serve lock audit load-nginx
 
 run: .venv/app  ## the tutor in a browser
-	OPENBLAS_NUM_THREADS=1 $(BIN)/streamlit run app.py --client.showErrorDetails=full
+	OPENBLAS_NUM_THREADS=1 $(BIN)/streamlit run app.py --server.address=localhost --client.showErrorDetails=full
 
 serve: .venv/app  ## for a class in the same network: everybody who knows the address
 	$(BIN)/python -m deploy.serve --server.address=0.0.0.0

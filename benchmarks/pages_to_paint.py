@@ -40,7 +40,7 @@ board shows the new numbers; *chart*: so does the open lab's chart. *Script*: CP
 code in one rerun; *server*: of the whole process, with sending and clearing up. ×: divided by the
 floor's in the same round. *Sent*: to the browser, for one press. Streamlit sends a message of 10 kB
 or more that the browser has had before as its number alone, so these figures are of a way back; a new
-state costs about 55 kB more for each board, most of it the component's own script. A dash: nothing on
+state costs about 75 kB more for each board: the component's own script, the next pictures. A dash: nothing on
 the page depends on T. It is run anew all the same."""
 
 

@@ -130,10 +130,11 @@ def cut_channels(drawn: Matrix, shown: slice) -> Matrix:
 
 def transposed(drawn: Matrix, title: str) -> Matrix:
     """The same numbers with the axes swapped, as in Kᵀ; the id says so, since an edit comes back by it."""
+    _, cut, part = drawn.title.partition(", columns ")
     return replace(
         drawn,
         id=f"{drawn.id}T",
-        title=title,
+        title=f"{title}, rows {part}" if cut else title,
         values=drawn.values.T,
         row_labels=drawn.col_labels,
         col_labels=drawn.row_labels,

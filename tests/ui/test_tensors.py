@@ -56,6 +56,9 @@ def test_cut_channels_hold_the_selected_one() -> None:
     np.testing.assert_array_equal(cut.values, view.one.q[:, shown])
     assert (cut.col_start, cut.shape) == (shown.start, "7 × 64")
     assert list(cut.col_labels) == list(view.inputs.channels[shown])
+    last = shown.stop - 1
+    assert cut.title == f"Queries Q, columns {shown.start} to {last}"
+    assert tensors.transposed(cut, "Turned").title == f"Turned, rows {shown.start} to {last}"
 
 
 def test_all_heads_draw_each_head_once() -> None:
