@@ -100,9 +100,10 @@ class Board {
 
   // The answer to what was drawn ahead brings the same numbers: their colours may still be fading.
   isNews({ matrices }) {
-    const [drawn, mode] = [this.drawn, this.mode];
-    this.drawn = JSON.stringify(matrices);
-    return this.drawn !== drawn || this.theme.mode !== mode;
+    const drawn = this.drawn;
+    this.drawn = matrices;
+    if (this.theme.mode !== this.mode || matrices.length !== drawn?.length) return true;
+    return matrices.some((matrix, i) => JSON.stringify(matrix) !== JSON.stringify(drawn[i]));
   }
 
   // Take over Python's selection, unless Python has not heard of the reader's last one yet.
