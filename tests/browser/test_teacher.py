@@ -95,8 +95,9 @@ def test_question_and_reveal_by_keys(new_page, app_url):
     page.keyboard.press("ArrowUp")
     expect(question).to_be_visible()
     expect(grid(page, "Scores S")).to_be_hidden()
+    expect(page.get_by_role("button", name="Reveal")).to_be_visible()
     page.keyboard.press("r")
-    expect(reason).to_be_visible()
+    expect(reason).to_be_visible(timeout=15_000)
     expect_no_scroll(page)
 
     page.keyboard.press("ArrowDown")
@@ -128,6 +129,7 @@ def test_step_keys_leave_alone_what_uses_them(page, app_url):
     matrix = grid(page, "Scaled scores Z")
     matrix.press("ArrowRight")
     assert active_cell(matrix)[1] == "fell"
+    page.wait_for_url(re.compile("col=2"))  # a turn before the answer to a pick can be lost with it
     matrix.press("PageDown")
     expect(page.locator("html")).to_have_attribute("data-part", "code")
     page_down_to(page, "softmax")
@@ -260,7 +262,7 @@ def test_a_poll_with_two_browsers(new_page, app_url):
 
     teacher.get_by_role("button", name="Vote again").click()
     expect(teacher.get_by_text("0 votes")).to_be_visible()
-    expect(learner.get_by_text(right, exact=True)).to_be_enabled()
+    expect(learner.get_by_text(right, exact=True)).to_be_enabled(timeout=20_000)
     learner.get_by_text(right, exact=True).click()
     expect(bar(teacher, right).locator("b")).to_have_text("1")
 
