@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from tests.browser import chromium, server
 from tests.browser.conftest import APP, DEVICES, go
@@ -17,6 +17,8 @@ def main() -> None:
         page = browser.new_page(**DEVICES["desktop"], device_scale_factor=2, reduced_motion="reduce")
         go(page, url)
         page.wait_for_load_state("networkidle")
+        expect(page.locator('[data-testid="stSkeleton"]')).to_have_count(0, timeout=30_000)
+        expect(page.locator(".board[data-settled]")).to_be_visible()
         page.screenshot(path=PICTURE)
         browser.close()
     print(f"wrote {PICTURE}")
