@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.setup import Setup
 from pages import PAGES
-from ui import controls, frame, keep, presenter
+from ui import assigned, controls, frame, keep, presenter
 from ui.teach import notes
 from ui.view import View
 
@@ -13,7 +13,7 @@ def main() -> None:
     """Run one page. A page file that Streamlit starts alone calls this too (see pages/__init__.py)."""
     # A session's first run asks the widgets. Later ones know what they hold and draw the page first,
     # so that the matrices reach the browser ahead of everything else (stage.paint_first).
-    controls.settle()
+    assigned.settle()
     held = controls.held()
     links = {page.slug: frame.link(page, default=page is PAGES[0]) for page in PAGES}
     current = st.navigation(list(links.values()), position="top")

@@ -11,6 +11,7 @@ from core.real import FIRST_HEAD, MODEL, UPLOADS, RealHeads, head_names, natural
 from core.tiny_model import read_sentence
 from core.tokens import displayable
 from ui import uploads, where
+from ui.assigned import assign
 from ui.text import literal
 
 FIRST_SENTENCE = SENTENCES["keys"]
@@ -135,10 +136,8 @@ def take_natural_size(example: str, keep_head: bool = False) -> None:
     head = head if head in names else first
     heads = real_heads(example, read_text(), head, uploaded(example))
     size = natural(heads)
-    st.session_state.update(
-        real_head=head, seq_len=max(2, size.seq_len), mask=size.mask, row=size.row, col=size.col,
-        channel=0, edits="",
-    )  # fmt: skip
+    at_first = {"seq_len": max(2, size.seq_len), "mask": size.mask, "row": size.row, "col": size.col}
+    assign(at_first | {"real_head": head, "channel": 0, "edits": ""})
 
 
 def captures_offered() -> list[str]:
@@ -253,7 +252,7 @@ def choose_head(example: str, name: str) -> None:
 
 
 def _forget_edits() -> None:
-    st.session_state["edits"] = ""
+    assign({"edits": ""})
 
 
 def _current(key: str, default: str) -> str:

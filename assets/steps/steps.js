@@ -110,6 +110,7 @@ function present(key, within, data, send) {
 }
 
 function turn(where) {
+  if (where === undefined) return false;
   const link = `.st-key-${where} a`;
   if (!visible(link)) return false;
   whenInputsStand(() => click(link));

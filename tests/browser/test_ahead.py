@@ -99,10 +99,15 @@ def _same(text: str, number: float) -> bool:
     return number < 0.01 if text in ("<0.01", "0") else abs(float(text) - number) < 0.0051
 
 
-def test_the_picture_moves_while_the_server_is_silent(page, app_url, line):
-    go(page, app_url)
-    expect_weights(page, Setup())
+def open_and_hold(page: Page, line: Line, url: str, setup: Setup) -> None:
+    """Open an address; when its matrices stand, hold the line."""
+    go(page, url)
+    expect_weights(page, setup)
     line.held = True
+
+
+def test_the_picture_moves_while_the_server_is_silent(page, app_url, line):
+    open_and_hold(page, line, app_url, Setup())
 
     page.get_by_role("slider", name=LENGTH).press("ArrowRight")
     expect_weights(page, Setup(seq_len=8))
@@ -118,9 +123,7 @@ def test_the_picture_moves_while_the_server_is_silent(page, app_url, line):
 
 
 def test_the_width_moves_too_and_the_answer_brings_what_belongs_to_it(page, app_url, line):
-    go(page, app_url)
-    expect_weights(page, Setup())
-    line.held = True
+    open_and_hold(page, line, app_url, Setup())
 
     page.get_by_role("slider", name=WIDTH).press("ArrowRight")
     expect_weights(page, Setup(d_k=8))
@@ -132,9 +135,7 @@ def test_the_width_moves_too_and_the_answer_brings_what_belongs_to_it(page, app_
 
 
 def test_a_stop_further_away_waits_for_the_server(page, app_url, line):
-    go(page, app_url)
-    expect_weights(page, Setup())
-    line.held = True
+    open_and_hold(page, line, app_url, Setup())
 
     slider = page.get_by_role("slider", name=LENGTH)
     slider.press("ArrowRight")
@@ -148,9 +149,7 @@ def test_a_stop_further_away_waits_for_the_server(page, app_url, line):
 
 
 def test_an_answer_to_something_before_does_not_turn_the_move_back(page, app_url, line):
-    go(page, app_url)
-    expect_weights(page, Setup())
-    line.held = True
+    open_and_hold(page, line, app_url, Setup())
     page.get_by_role("spinbutton", name="Query").press("ArrowUp")
     page.get_by_role("slider", name=LENGTH).press("ArrowRight")
     expect_weights(page, Setup(seq_len=8))
@@ -167,9 +166,7 @@ def test_an_answer_to_something_before_does_not_turn_the_move_back(page, app_url
 
 
 def test_a_selection_in_the_last_row_is_kept_in_the_matrix(page, app_url, line):
-    go(page, f"{app_url}/?row=6&col=6")
-    expect_weights(page, Setup())
-    line.held = True
+    open_and_hold(page, line, f"{app_url}/?row=6&col=6", Setup())
 
     page.get_by_role("slider", name=LENGTH).press("ArrowLeft")
 
@@ -196,9 +193,7 @@ def test_there_and_back_before_the_first_answer_leaves_the_address_as_it_was(pag
 
 
 def test_two_sliders_before_an_answer_do_not_turn_each_other_back(page, app_url, line):
-    go(page, app_url)
-    expect_weights(page, Setup())
-    line.held = True
+    open_and_hold(page, line, app_url, Setup())
     page.get_by_role("slider", name=LENGTH).press("ArrowRight")
     expect_weights(page, Setup(seq_len=8))
     page.locator(".st-key-matrices [data-painted]").evaluate(WATCH)

@@ -1,9 +1,9 @@
-"""ui/controls/assigned.py: what was assigned is not undone by a message that was sent before it was heard."""
+"""ui/assigned.py: what was assigned is not undone by a message that was sent before it was heard."""
 
 import pytest
 import streamlit as st
 
-from ui.controls import assigned
+from ui import assigned
 
 
 @pytest.fixture(autouse=True)

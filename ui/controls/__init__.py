@@ -1,6 +1,5 @@
 """The inputs beside the page: the reader's choices, the selected cell, and what single pages add."""
 
-from ui.controls.assigned import settle
 from ui.controls.editing import keep_edit
 from ui.controls.length import DRAGGED
 from ui.controls.own import heads_part, replaced_word
@@ -18,6 +17,5 @@ __all__ = [
     "open_state",
     "pick",
     "replaced_word",
-    "settle",
     "within",
 ]

@@ -7,6 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.edits import parse_edits
 from core.setup import Inputs, Setup, with_edit
+from ui.assigned import assign
 from ui.controls.selection import Selection
 from ui.text import literal
 
@@ -49,8 +50,8 @@ def _number(label: str, setup: Setup, tensor: str, array: Any, cell: tuple[int, 
 
 def keep_edit(setup: Setup, tensor: str, head: int, row: int, channel: int, value: float) -> None:
     """Callback: write one edited number into the URL's list of edits."""
-    st.session_state["edits"] = with_edit(setup, tensor, head, row, channel, value)
+    assign({"edits": with_edit(setup, tensor, head, row, channel, value)})
 
 
 def _undo() -> None:
-    st.session_state["edits"] = ""
+    assign({"edits": ""})

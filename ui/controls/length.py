@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.offered import SEQ_LENS
 from core.setup import Setup
-from ui.controls.assigned import assign, is_echo
+from ui.assigned import assign, is_echo
 
 FIRST = Setup().seq_len
 DRAGGED = "seq_len_dragged"  # the slider beside the box that holds seq_len

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.examples import EXAMPLES
 from core.setup import Inputs, Setup
-from ui.controls.assigned import assign
+from ui.assigned import assign
 from ui.text import literal
 
 FIRST_CELL = EXAMPLES[Setup().example]

@@ -4,15 +4,14 @@ One name all the way: the field of Setup is the widget's key is the parameter in
 cell (row, col, channel, head) is kept the same way, so that a link shows the same cell.
 """
 
-from dataclasses import asdict
-
 import streamlit as st
 
 from core.examples import EXAMPLES
 from core.offered import D_KS, GIVEN, HEADS, MASKS
 from core.real import REAL, notes
-from core.setup import Setup, inputs
+from core.setup import Setup, choices, inputs
 from ui import real_controls
+from ui.assigned import assign
 from ui.controls import editing, length, selection
 from ui.controls.selection import Selection
 from ui.text import literal
@@ -54,14 +53,14 @@ def held() -> tuple[Setup, Selection] | None:
         or state["example"] in REAL
     ):
         return None
-    choices = {field: state.get(field, getattr(FIRST, field)) for field in SHARED}
+    chosen = {field: state.get(field, getattr(FIRST, field)) for field in SHARED}
     # Streamlit keeps what a bound slider held that is no longer drawn; draw() does not see it.
-    if "padding" not in choices["mask"]:
-        choices["n_pad"] = FIRST.n_pad
-    if choices["mask"] != "window":
-        choices["window"] = FIRST.window
+    if "padding" not in chosen["mask"]:
+        chosen["n_pad"] = FIRST.n_pad
+    if chosen["mask"] != "window":
+        chosen["window"] = FIRST.window
     try:
-        setup = Setup(**choices)
+        setup = Setup(**chosen)
     except ValueError:  # a choice that only the example before had; its widget falls back when it is drawn
         return None
     if state["head"] not in selection.heads_shown(setup.n_heads):
@@ -159,12 +158,11 @@ def _take_natural_size() -> None:
         real_controls.take_natural_size(name)
         return
     st.session_state.pop(real_controls.LOST, None)
-    example = EXAMPLES[name]
-    for field in ("seq_len", "d_k", "n_heads", "row", "col"):
-        st.session_state[field] = getattr(example, field)
-    st.session_state.update(channel=0, head="0", edits="")
+    fields = ("seq_len", "d_k", "n_heads", "row", "col")
+    size = {field: getattr(EXAMPLES[name], field) for field in fields}
+    assign(size | {"channel": 0, "head": "0", "edits": ""})
 
 
 def open_state(setup: Setup, row: int, col: int) -> None:
     """Callback: put a whole state on screen."""
-    st.session_state.update(asdict(setup) | {"row": row, "col": col, "channel": 0, "head": "0"})
+    assign(choices(setup) | {"row": row, "col": col, "channel": 0, "head": "0"})
