@@ -16,6 +16,9 @@ from collections.abc import Callable
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
 os.environ["JAX_PLATFORMS"] = "cpu"
+# By the processor, as for users, not by what an environment says that was made for another.
+os.environ.pop("OPENBLAS_CORETYPE", None)
+os.environ.pop("OPENBLAS_L2_SIZE", None)
 
 import jax
 import numpy as np

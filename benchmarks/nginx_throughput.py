@@ -152,8 +152,8 @@ def page(measured: list[Throughput], dragged: dict[str, list[float]]) -> str:
             "## Dragging a slider",
             "One reader moves the slider of T on the start page, each move begun when the last has ended; "
             f"{ROUNDS} × {MOVES} moves, to the end of the run. `streamlit run` never sets TCP_NODELAY: the "
-            "second small message of an answer waits until the first is acknowledged. That takes 40 ms when "
-            "moves follow each other at once, and no time after a pause.",
+            "second small message of an answer waits until the first is acknowledged. That can take 40 ms, "
+            "or no time: the reader's system decides, and not the same way in each run.",
             table(("served by", "median, ms", "p95, ms", "ratio"), moves),
         ]
     )

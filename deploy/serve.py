@@ -3,8 +3,8 @@
 It differs from `streamlit run app.py` in three things. The settings below, which an option or a variable
 of the environment still overrides. Small answers leave at once: Streamlit's listening socket never
 has TCP_NODELAY set, so the second of two small messages waits until the browser has acknowledged the
-first, 40 ms on each move of a slider that is dragged (measured in docs/measured/nginx.md). And memory
-that is free is used again: see `leave_no_holes`.
+first: 20 ms more for a dragged slider in one run of `make load-nginx`, nothing in another. And memory that
+is free is used again: see `leave_no_holes`.
 """
 
 import ctypes
