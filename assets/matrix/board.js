@@ -9,6 +9,7 @@ const EDGE = 8; // left free at the end of the screen
 
 const boardOf = new WeakMap();
 const boards = new Set(); // those on the page: what is pointed at is lit on all of them
+const sending = new Set(); // those whose last message has no answer: a turn of the page waits (assets/steps/steps.js)
 const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
 
 const STEPS_OF_KEYS = {
@@ -114,6 +115,7 @@ class Board {
     this.selected = selected;
     this.pick = null;
     this.edits = [];
+    noteSending(this, false);
     this.reread = edited?.id;
   }
 
@@ -171,6 +173,7 @@ class Board {
     clearTimeout(this.timer);
     if (lights.board === this) lights.clear();
     boards.delete(this);
+    noteSending(this, false);
     this.watch.disconnect();
     this.moves.disconnect();
   }
@@ -390,6 +393,7 @@ class Board {
     this.sentAt = performance.now();
     if (pick) this.pick = { ...this.pick, ...pick };
     if (edit) this.edits.push({ n: this.sent, ...edit });
+    noteSending(this, true);
     clearTimeout(this.timer);
     if (delay) this.timer = setTimeout(() => this.flush(), delay);
     else this.flush();
@@ -457,6 +461,12 @@ class Board {
     setText(this.status, text);
     setText(this.live, text);
   }
+}
+
+// html[data-sending] tells of it.
+function noteSending(board, on) {
+  sending[on ? "add" : "delete"](board);
+  document.documentElement.toggleAttribute("data-sending", sending.size > 0);
 }
 
 // What the pointer lights, on every board of the page.
