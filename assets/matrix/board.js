@@ -49,7 +49,7 @@ class Board {
 
   update(data, send) {
     this.send = send;
-    this.given = data;
+    this.given = { ...data, matrices: decoded(data.matrices, []) };
     const steps = this.stepsAsked();
     this.asked = new Map(steps.map(({ slider, stop }) => [slider, stop])); // Python has heard of the others
     this.drawStep(steps[0]);
@@ -79,7 +79,8 @@ class Board {
   }
 
   drawStep(step) {
-    this.draw({ ...this.given, ...step });
+    if (!step) this.draw(this.given);
+    else this.draw({ ...this.given, ...step, matrices: decoded(step.matrices, this.given.matrices) });
   }
 
   // data-painted counts the pictures that have stood; data-settled tells of which the colours have also faded.
@@ -104,7 +105,7 @@ class Board {
     const drawn = this.drawn;
     this.drawn = matrices;
     if (this.theme.mode !== this.mode || matrices.length !== drawn?.length) return true;
-    return matrices.some((matrix, i) => JSON.stringify(matrix) !== JSON.stringify(drawn[i]));
+    return matrices.some((matrix, i) => !sameMatrix(matrix, drawn[i]));
   }
 
   // Take over Python's selection, unless Python has not heard of the reader's last one yet.
