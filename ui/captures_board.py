@@ -12,7 +12,8 @@ from core.experiments.prose import sizes
 from core.offered import SEQ_LENS
 from core.readouts import map_summary
 from ui import charts, figures_heads, presenter, real_controls, stage
-from ui.matrix import MAX_HEIGHT, Matrix, show_matrices
+from ui.board import MAX_HEIGHT, show_matrices
+from ui.matrix import Matrix
 from ui.text import literal, table
 from ui.view import View
 

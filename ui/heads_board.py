@@ -17,7 +17,8 @@ from core.plane import query_key_plane
 from core.real import MODEL, head_names
 from core.tiny_model import Change, ModelSteps, read_sentence, run_model
 from ui import charts, figures_heads, presenter, real_controls, stage
-from ui.matrix import Matrix, show_matrices
+from ui.board import show_matrices
+from ui.matrix import Matrix
 from ui.text import caption, literal, table
 from ui.view import View
 

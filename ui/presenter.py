@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 import streamlit as st
 
 from ui import steps
-from ui.matrix import MAX_HEIGHT
+from ui.board import MAX_HEIGHT
 
 SCALE = 1.45  # of the matrices
 CHART_TYPE = 18  # pixels

@@ -17,8 +17,9 @@ from core.readouts import count_moved
 from core.syntax import parse
 from ui import controls, presenter, real_controls, text
 from ui.ahead import pictures
+from ui.board import MAX_HEIGHT, show_matrices
 from ui.frame import walk_links
-from ui.matrix import MAX_HEIGHT, Ahead, Matrix, show_matrices
+from ui.matrix import Ahead, Matrix
 from ui.tensors import (
     TENSORS,
     all_heads,

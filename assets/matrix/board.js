@@ -9,6 +9,7 @@ const EDGE = 8; // left free at the end of the screen
 
 const boardOf = new WeakMap();
 const boards = new Set(); // those on the page: what is pointed at is lit on all of them
+const sending = new Set(); // those whose last message has no answer: a turn of the page waits (assets/steps/steps.js)
 const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
 
 const STEPS_OF_KEYS = {
@@ -48,7 +49,7 @@ class Board {
 
   update(data, send) {
     this.send = send;
-    this.given = data;
+    this.given = { ...data, matrices: decoded(data.matrices, []) };
     const steps = this.stepsAsked();
     this.asked = new Map(steps.map(({ slider, stop }) => [slider, stop])); // Python has heard of the others
     this.drawStep(steps[0]);
@@ -78,7 +79,8 @@ class Board {
   }
 
   drawStep(step) {
-    this.draw({ ...this.given, ...step });
+    if (!step) this.draw(this.given);
+    else this.draw({ ...this.given, ...step, matrices: decoded(step.matrices, this.given.matrices) });
   }
 
   // data-painted counts the pictures that have stood; data-settled tells of which the colours have also faded.
@@ -103,7 +105,7 @@ class Board {
     const drawn = this.drawn;
     this.drawn = matrices;
     if (this.theme.mode !== this.mode || matrices.length !== drawn?.length) return true;
-    return matrices.some((matrix, i) => JSON.stringify(matrix) !== JSON.stringify(drawn[i]));
+    return matrices.some((matrix, i) => !sameMatrix(matrix, drawn[i]));
   }
 
   // Take over Python's selection, unless Python has not heard of the reader's last one yet.
@@ -114,6 +116,7 @@ class Board {
     this.selected = selected;
     this.pick = null;
     this.edits = [];
+    noteSending(this, false);
     this.reread = edited?.id;
   }
 
@@ -171,6 +174,7 @@ class Board {
     clearTimeout(this.timer);
     if (lights.board === this) lights.clear();
     boards.delete(this);
+    noteSending(this, false);
     this.watch.disconnect();
     this.moves.disconnect();
   }
@@ -390,6 +394,7 @@ class Board {
     this.sentAt = performance.now();
     if (pick) this.pick = { ...this.pick, ...pick };
     if (edit) this.edits.push({ n: this.sent, ...edit });
+    noteSending(this, true);
     clearTimeout(this.timer);
     if (delay) this.timer = setTimeout(() => this.flush(), delay);
     else this.flush();
@@ -457,6 +462,12 @@ class Board {
     setText(this.status, text);
     setText(this.live, text);
   }
+}
+
+// html[data-sending] tells of it.
+function noteSending(board, on) {
+  sending[on ? "add" : "delete"](board);
+  document.documentElement.toggleAttribute("data-sending", sending.size > 0);
 }
 
 // What the pointer lights, on every board of the page.

@@ -57,6 +57,35 @@ function typedNumber(text) {
   return Number.isFinite(value) ? value : null;
 }
 
+// --- numbers as Python sends them ---
+
+// The matrices with their numbers. A next picture leaves out what stands at the same place of the present one.
+function decoded(matrices, present) {
+  return matrices.map((matrix) => {
+    const there = present.find(({ id }) => id === matrix.id);
+    return { ...matrix, values: numbersOf(matrix, there), news: null };
+  });
+}
+
+function numbersOf({ rows, cols, values, news }, there) {
+  const sent = new Float64Array(bytesOf(values).buffer);
+  if (news === null) return sent;
+  const bits = bytesOf(news); // one for each cell, the first in the highest bit
+  const numbers = new Float64Array(rows * cols);
+  let next = 0;
+  for (let i = 0; i < numbers.length; i++) {
+    const isNew = bits[i >> 3] & (128 >> (i & 7));
+    numbers[i] = isNew ? sent[next++] : there.values[Math.floor(i / cols) * there.cols + (i % cols)];
+  }
+  return numbers;
+}
+
+function sameMatrix(a, b) {
+  const withoutNumbers = ({ values, ...rest }) => JSON.stringify(rest);
+  if (a.values.length !== b.values.length || withoutNumbers(a) !== withoutNumbers(b)) return false;
+  return a.values.every((value, i) => Object.is(value, b.values[i]));
+}
+
 function bytesOf(base64) {
   const text = atob(base64);
   const bytes = new Uint8Array(text.length);

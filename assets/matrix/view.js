@@ -26,7 +26,6 @@ class View {
   receive(data, mode) {
     const sameShape = this.rows === data.rows && this.cols === data.cols;
     Object.assign(this, data);
-    this.values = new Float64Array(bytesOf(data.values).buffer);
     this.changed = data.changed && bytesOf(data.changed);
     this.origin = data.origin && new Int32Array(bytesOf(data.origin).buffer);
     this.kinds = Uint8Array.from(this.values, (value) => kindOf(value, data.colours));

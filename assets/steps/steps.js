@@ -1,6 +1,7 @@
 // The keys of a lesson. Arrows step in every mode wherever they have no other work to do; in presenter mode the
 // keys of a clicker, the digits, and a few letters work as well, and a page is shown one screen at a time. Links
-// inside the text that open a page in a given state are followed without loading the app anew. Windows of one
+// inside the text that open a page in a given state are followed without loading the app anew. A turn that comes
+// early takes all of the state along. Windows of one
 // browser that present the lesson and show its notes stay on the same page. For those who listen, answers are read
 // out when they come, and the focus is not lost with a button that has done its work. A server that has restarted
 // hears of the page at once.
@@ -43,7 +44,7 @@ const PATIENCE = 200; // milliseconds in which a page may put the focus somewher
 const APP = '[data-testid="stApp"]';
 const SIDEBAR = '[data-testid="stSidebar"]';
 const COMING = '[data-testid="stSkeleton"]'; // stands where an input will
-const LONGEST = 5000; // milliseconds that a turn waits for them
+const LONGEST = 5000; // milliseconds that a turn waits
 
 const WHERE = "?";
 const channel = new BroadcastChannel("attention-tutor lesson");
@@ -52,6 +53,10 @@ let shown = null; // the page of the last call
 let together = null; // the page that the other windows have heard of
 let following = null; // the page that another window has sent us to
 let around = []; // the element with the focus and those around it, innermost first
+let waiting = null; // the turn that waits
+let told = true; // Python has done all that it heard from the matrices
+let led = false; // the page has been turned from here, with nothing lost
+const opened = new URL(performance.getEntriesByType("navigation")[0].name); // the address as it was opened
 const curtain = new CSSStyleSheet(); // hides what is not on the screen that is shown
 document.adoptedStyleSheets = [...document.adoptedStyleSheets, curtain];
 
@@ -61,6 +66,7 @@ export default function listen({ data, setTriggerValue }) {
   const options = { capture: true, signal: mine.signal }; // before the matrices, which keep their keys to themselves
   document.addEventListener("keydown", (event) => press(event, data, setTriggerValue), options);
   document.addEventListener("click", (event) => follow(event, data), options);
+  addEventListener("popstate", ({ isTrusted }) => (led ||= isTrusted), options); // the browser's own Back and Forward
   document.addEventListener("focusin", ({ target }) => (around = ancestors(target)), options);
   attend(mine.signal);
   greetServer(mine.signal, setTriggerValue);
@@ -68,6 +74,7 @@ export default function listen({ data, setTriggerValue }) {
   else if (data.page !== shown || !partShown()) showPart(FIRST);
   if (data.present) watchParts(mine.signal);
   shown = data.page;
+  mendFirstTurn(data);
   spellOut(data);
   keepTogether(data, mine.signal);
   document.documentElement.dataset.heard = data.page;
@@ -103,27 +110,19 @@ function present(key, within, data, send) {
   if (key in DOWN) return movePart(DOWN[key]) || true;
   if (key === "r") return reveal();
   if (key === "s") return click(SHOW_SIDEBAR) || click(HIDE_SIDEBAR);
-  if (/^[1-9]$/.test(key) && key <= data.pages.length) return visit(addressOf(data.pages[key - 1]));
+  if (/^[1-9]$/.test(key) && key <= data.pages.length) return visit(data.pages[key - 1]);
   if (key !== "Escape" || within(FIELD)) return false;
   send("leave", true);
   return true;
 }
 
 function turn(where) {
-  if (where === undefined) return false;
-  const link = `.st-key-${where} a`;
-  if (!visible(link)) return false;
-  whenInputsStand(() => click(link));
-  return true;
+  return where !== undefined && click(`.st-key-${where} a`);
 }
 
 // The first of these that can be seen.
-function visible(selector) {
-  return [...document.querySelectorAll(selector)].find((node) => node.getClientRects().length);
-}
-
 function click(selector) {
-  const found = visible(selector);
+  const found = [...document.querySelectorAll(selector)].find((node) => node.getClientRects().length);
   found?.click();
   return found !== undefined;
 }
@@ -185,24 +184,52 @@ function reveal() {
 
 // --- addresses ---
 
+// The address of a page in the present state. Streamlit's links can be clicked before anything here is heard, and
+// before the inputs stand: what the address has lost by that comes back.
 function addressOf(page) {
   const address = new URL(page || ".", location.href);
   address.search = location.search;
+  const lost = [...opened.searchParams].filter(([name]) => turnedAlone() && !address.searchParams.has(name));
+  for (const [name, value] of lost) address.searchParams.append(name, value);
   return address;
 }
 
-function visit(address) {
-  whenInputsStand(() => open(address));
+function turnedAlone() {
+  return !led && location.pathname !== opened.pathname;
+}
+
+function mendFirstTurn({ page }) {
+  if (turnedAlone()) whenAllStands(() => open(addressOf(page), "replaceState"));
+}
+
+function visit(page) {
+  whenAllStands(() => open(addressOf(page)));
   return true;
 }
 
+// The last turn that is asked for is made, as soon as nothing gets lost by it, and once.
+function whenAllStands(turn) {
+  const since = performance.now();
+  waiting = turn;
+  const look = () => {
+    if (waiting !== turn) return;
+    if (!allStands() && performance.now() - since < LONGEST) return setTimeout(look, 30);
+    waiting = null;
+    turn();
+    led ||= allStands();
+  };
+  look();
+}
+
 // Streamlit takes an input that the browser does not yet have for one that has gone, and its value leaves the
-// address when the page is turned. So a turn in the first moments of a visit waits for the inputs.
-function whenInputsStand(act, since = performance.now()) {
+// address when the page is turned. And what was picked or edited in a matrix (html[data-sending]: see board.js)
+// is in the address only when Python has heard of it and its run has ended.
+function allStands() {
   const sidebar = document.querySelector(SIDEBAR);
-  const stand = !sidebar || (sidebar.querySelector("input") && !sidebar.querySelector(COMING));
-  if (stand || performance.now() - since > LONGEST) act();
-  else setTimeout(() => whenInputsStand(act, since), 30);
+  const inputs = !sidebar || (sidebar.querySelector("input") && !sidebar.querySelector(COMING));
+  if ("sending" in document.documentElement.dataset) told = false;
+  else if (document.querySelector(APP).dataset.testScriptState === "notRunning") told = true;
+  return inputs && told;
 }
 
 // What the browser's Back button does, to an address of our choice: the session goes on.
@@ -222,15 +249,24 @@ function spellOut({ present, notes }) {
   if (missing.length) open(address, "replaceState");
 }
 
+// Links that turn the page. Those inside the text bring a state of their own; the others are Streamlit's, which
+// are left to it where that loses nothing.
 function follow(event, { pages }) {
-  const link = event.target instanceof Element && event.target.closest(".stMarkdown a[href]");
+  const link = event.target instanceof Element && event.target.closest("a[href]");
   if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   const address = new URL(link.href);
   const last = address.pathname.split("/").at(-1);
   if (address.origin !== location.origin || address.hash || !pages.includes(last)) return;
+  const inText = link.closest(".stMarkdown");
+  if (!inText && allStands()) {
+    led = true;
+    waiting = null;
+    return;
+  }
   event.preventDefault();
   event.stopPropagation();
-  visit(address);
+  if (inText) whenAllStands(() => open(address));
+  else visit(last);
 }
 
 // --- the lesson and its notes in two windows ---
@@ -247,7 +283,7 @@ function keepTogether({ page, present, notes }, signal) {
     if (data === WHERE && present) channel.postMessage(page);
     if (data === WHERE || data === page) return;
     following = data;
-    visit(addressOf(data));
+    visit(data);
   };
   signal.addEventListener("abort", () => (channel.onmessage = null));
 }

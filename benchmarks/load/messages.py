@@ -9,7 +9,7 @@ from typing import Any
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 MOST_RUNS = 2  # a message that so many runs did not use is dropped (Streamlit's global.maxCachedMessageAge)
-BOARD = "attention_matrices"  # the component of ui/matrix.py
+BOARD = "attention_matrices"  # the component of ui/board.py
 
 Place = tuple[int, ...]
 Watched = Callable[[Any], tuple[str, str] | None]  # an element -> (id, content) if it is one to wait for

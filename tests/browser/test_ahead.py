@@ -45,7 +45,7 @@ class Line:
         """Say all that was held, in its order."""
         self.held = False
         while self.waiting:
-            self.say_first()
+            self.waiting.pop(0)()
 
     def answered(self, page: Page) -> None:
         """Wait until the server has said all that it has to say."""
@@ -60,8 +60,12 @@ class Line:
         while self.answers:
             self.answers.pop(0)()
 
-    def say_first(self) -> None:
-        """Say what was held first, and hold the rest."""
+    def say_first(self, page: Page) -> None:
+        """Say what was held first, once the page has sent it, and hold the rest."""
+        for _ in range(50):
+            if self.waiting:
+                break
+            page.wait_for_timeout(100)
         self.waiting.pop(0)()
 
 
@@ -122,6 +126,19 @@ def test_the_picture_moves_while_the_server_is_silent(page, app_url, line):
     expect_weights(page, Setup(seq_len=6))
 
 
+@pytest.mark.parametrize("mask", ["none", "causal"])
+def test_a_long_sequence_moves_from_the_few_numbers_that_are_new(page, app_url, line, mask):
+    open_and_hold(page, line, f"{app_url}/?seq_len=63&mask={mask}", Setup(seq_len=63, mask=mask))
+
+    for key, length in (("ArrowRight", 64), ("ArrowLeft", 63), ("ArrowLeft", 62)):
+        page.get_by_role("slider", name=LENGTH).press(key)
+        expect_weights(page, Setup(seq_len=length, mask=mask))
+
+    line.release()
+    expect_parameters(page, seq_len="62", **({} if mask == "none" else {"mask": mask}))
+    expect_weights(page, Setup(seq_len=62, mask=mask))
+
+
 def test_the_width_moves_too_and_the_answer_brings_what_belongs_to_it(page, app_url, line):
     open_and_hold(page, line, app_url, Setup())
 
@@ -155,7 +172,7 @@ def test_an_answer_to_something_before_does_not_turn_the_move_back(page, app_url
     expect_weights(page, Setup(seq_len=8))
     page.locator(".st-key-matrices [data-painted]").evaluate(WATCH)
 
-    line.say_first()
+    line.say_first(page)
     expect_parameters(page, row="5")
     page.wait_for_function("lengths.length > 0")
     assert set(page.evaluate("lengths")) == {8}

@@ -6,7 +6,7 @@ import time
 import urllib.error
 import urllib.request
 from collections import Counter
-from http.client import HTTPMessage, HTTPResponse
+from http.client import HTTPConnection, HTTPMessage, HTTPResponse
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -121,6 +121,54 @@ def test_the_log_tells_neither_who_asked_nor_what(site):
 def test_a_cold_deep_link_under_the_base_path(site, new_page):
     page = new_page()
     go(page, f"{site.url}/scale?d_k=16&row=3")
+    expect(page.get_by_role("grid").first).to_be_visible()
+    assert page.url == f"{site.url}/scale?d_k=16&row=3"
+
+
+def first_answer(site: nginx.Site, path: str) -> tuple[int, HTTPMessage]:
+    """-> status and headers; a redirect is not followed."""
+    line = HTTPConnection("127.0.0.1", site.port, timeout=30)
+    line.request("GET", path)
+    answer = line.getresponse()
+    line.close()
+    return answer.status, answer.headers
+
+
+@pytest.mark.parametrize("base", ["", f"/{BASE_PATH}"])
+@pytest.mark.parametrize("extra", ["/", "/extra", "/a/b.html", "/score/x", "/%20", "/%0D%0AX:%20y"])
+def test_something_after_a_page_leads_to_the_page(site, base, extra):
+    for listed in PAGES[1:]:
+        status, headers = first_answer(site, f"{base}/{listed.slug}{extra}?text=a+%2F+b&row=3")
+        assert (status, headers["Location"]) == (302, f"{base}/{listed.slug}?text=a+%2F+b&row=3")
+        assert headers["Content-Security-Policy"]
+        assert "X" not in headers
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/score",  # the page itself
+        "/static/js/score/index.js",
+        "/media/score/x.png",
+        "/score/_stcore/health",  # where is the app? Streamlit asks below every part of the address
+        "/score/_stcore/host-config",
+        "/score/extra/_stcore/health",
+        "/_stcore/component/score/index.js",
+        "/scores/extra",
+        "/%0D%0AX:%20y/score/extra",
+        "/a%2F%0D%0AX:%20y/score/extra",
+    ],
+)
+def test_other_addresses_are_the_apps(site, path):
+    for base in ("", f"/{BASE_PATH}"):
+        status, headers = first_answer(site, base + path)
+        assert status in (200, 404), headers["Location"]
+        assert "X" not in headers
+
+
+def test_an_address_with_something_after_the_page_opens_the_page(site, new_page):
+    page = new_page()
+    go(page, f"{site.url}/scale/extra?d_k=16&row=3")
     expect(page.get_by_role("grid").first).to_be_visible()
     assert page.url == f"{site.url}/scale?d_k=16&row=3"
 

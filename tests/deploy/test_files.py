@@ -18,6 +18,7 @@ from streamlit.web import bootstrap
 
 from core import printed
 from deploy import health, serve
+from pages import PAGES
 from tests.browser.server import ROOT
 from tests.deploy import nginx
 from tests.test_architecture import requirements
@@ -87,6 +88,12 @@ def test_no_location_drops_the_headers_of_the_server():
     """nginx forgets all inherited headers in a location that adds one."""
     server = TUTOR_CONF[TUTOR_CONF.index("server {") :]
     assert "add_header" not in server[server.index("    location / {") :]
+
+
+def test_nginx_knows_every_page_by_its_address():
+    found = re.search(r"/\(\?:([a-z_|]+)\)\)/", TUTOR_CONF)
+    assert found
+    assert found[1].split("|") == [page.slug for page in PAGES[1:]]
 
 
 def test_every_process_has_its_three_lines():

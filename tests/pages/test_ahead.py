@@ -1,12 +1,15 @@
 """What is sent ahead of a slider's move is what the page draws once the slider has been moved."""
 
+import base64
 import json
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages import PAGES
-from ui.ahead import SLIDERS
+from tests.pages.conftest import drawn
+from ui.ahead import MOST_NEWS, SLIDERS
 
 STATES = (
     {},
@@ -27,6 +30,27 @@ def board(app: AppTest) -> dict:
     return found
 
 
+def whole(step: dict, page: dict[str, dict]) -> list[dict]:
+    """A next picture with all its numbers, each new one in its place among those that `page` has already."""
+    return [
+        matrix | {"values": _put_together(matrix, page.get(matrix["id"])), "news": None}
+        for matrix in step["matrices"]
+    ]
+
+
+def _put_together(matrix: dict, there: dict | None) -> str:
+    if matrix["news"] is None:
+        return matrix["values"]
+    shape = matrix["rows"], matrix["cols"]
+    bits = np.frombuffer(base64.b64decode(matrix["news"]), np.uint8)
+    news = np.unpackbits(bits, count=shape[0] * shape[1]).reshape(shape).astype(bool)
+    numbers = np.full(shape, np.nan)
+    common = tuple(slice(min(sizes)) for sizes in zip(shape, there["values"].shape, strict=True))
+    numbers[common] = there["values"][common]
+    numbers[news] = np.frombuffer(base64.b64decode(matrix["values"]))
+    return base64.b64encode(numbers.tobytes()).decode()
+
+
 def move(app: AppTest, field: str, stop: int) -> AppTest:
     """The page once the slider has been moved."""
     input = app.number_input(key=field) if field == "seq_len" else app.select_slider(key=field)
@@ -41,15 +65,15 @@ PAGES_AND_STATES = [(page.slug, state) for page in PAGES[:7] for state in STATES
 )
 def test_each_picture_is_the_one_that_the_page_will_draw(open_page, slug, state):
     app = open_page(slug, **state)
-    here = board(app)
+    here, page = board(app), drawn(app)
     assert {step["slider"] for step in here["ahead"]} == set(SLIDERS)
     for step in here["ahead"]:
         field, _ = SLIDERS[step["slider"]]
         assert step["start"] == state.get(field, {"seq_len": "7", "d_k": "4"}[field])
         there = board(move(app, field, int(step["stop"])))
-        assert step["matrices"] == there["matrices"]
+        assert whole(step, page) == there["matrices"]
         assert step["selected"] == there["selected"]
-        assert step["matrices"] != here["matrices"]
+        assert whole(step, page) != here["matrices"]
         app = open_page(slug, **state)
 
 
@@ -64,8 +88,23 @@ def test_the_steps_are_the_sliders_own(open_page):
     assert steps == [("seq_len_dragged", "3"), ("d_k", "2")]
 
 
+@pytest.mark.parametrize("mask", ["none", "causal"])
+@pytest.mark.parametrize("slug", [page.slug for page in PAGES[:6]])
+def test_a_long_sequence_has_its_next_lengths_too_and_sends_few_numbers(open_page, slug, mask):
+    app = open_page(slug, seq_len="63", mask=mask)
+    here, page = board(app), drawn(app)
+    assert [step["stop"] for step in here["ahead"]] == ["62", "64"]
+    for step in here["ahead"]:
+        assert sum(len(matrix["values"]) for matrix in step["matrices"]) <= MOST_NEWS * 8 * 4 / 3 + 16
+        there = board(move(app, "seq_len", int(step["stop"])))
+        assert whole(step, page) == there["matrices"]
+        app = open_page(slug, seq_len="63", mask=mask)
+
+
 @pytest.mark.parametrize(
-    "large", [{"seq_len": "64"}, {"n_heads": "8", "d_k": "64"}, {"example": "model"}], ids=str
+    "large",
+    [{"n_heads": "8", "d_k": "64"}, {"example": "model"}, {"n_heads": "8", "head": "all", "seq_len": "64"}],
+    ids=str,
 )
 def test_nothing_large_is_sent_ahead(open_page, large):
     assert board(open_page("start", **large))["ahead"] == []

@@ -11,9 +11,10 @@ from core.experiments.painting import painted_lab, with_flip
 from core.experiments.prefixes import prefix_lab
 from core.setup import allowed
 from ui import charts, controls, figures, presenter, text
+from ui.board import show_matrices
 from ui.choice import one_of
 from ui.labs import bench
-from ui.matrix import Matrix, show_matrices
+from ui.matrix import Matrix
 from ui.view import View
 
 FIRST_PAINTED = "4.1"  # the kite is hidden from it

@@ -7,7 +7,8 @@ import numpy as np
 import streamlit as st
 
 from core.attention import AttentionSteps, attention
-from ui.matrix import Matrix, show_matrices
+from ui.board import show_matrices
+from ui.matrix import Matrix
 
 WORDS = ("The", "kite", "fell", "because", "it", "was", "wet")
 CHANNELS = ("thing", "action", "state", "glue")
