@@ -179,6 +179,13 @@ def test_the_units_start_the_processes_that_nginx_knows():
     assert f"\n{SECRET}=\n" in given, "no secret is shipped"
 
 
+def test_a_call_that_the_unit_forbids_fails_and_does_not_kill():
+    """systemd's default is to kill, and NumPy makes one of them with the first product of a visit."""
+    unit = (DEPLOY / "systemd" / "attention-tutor@.service").read_text(encoding="utf-8")
+    assert "\nSystemCallFilter=~@privileged @resources\n" in unit
+    assert "\nSystemCallErrorNumber=EPERM\n" in unit
+
+
 # containers
 
 
