@@ -198,18 +198,6 @@ def test_compose_runs_the_processes_closed():
     assert "listen 8080;" in TUTOR_CONF
 
 
-def test_the_image_runs_as_nobody_and_holds_the_whole_app():
-    dockerfile = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
-    assert "\nUSER 10001\n" in dockerfile
-    assert "--require-hashes -r deploy/requirements.lock" in dockerfile
-    assert 'CMD ["python", "-m", "deploy.health"]' in dockerfile
-    listed = (DEPLOY / "Dockerfile.dockerignore").read_text(encoding="utf-8").splitlines()
-    let_in = {line[1:] for line in listed if line.startswith("!")}
-    assert listed[0] == "*"
-    assert all((ROOT / path).exists() for path in let_in)
-    assert let_in >= {"app.py", "pages", "ui", "core", "assets", ".streamlit/config.toml", "deploy/serve.py"}
-
-
 def test_the_pods_are_the_set_up_of_one_machine():
     containers = {container["name"]: container for container in pod()["containers"]}
     assert list(containers) == ["nginx", *(f"app{port}" for port in PORTS)]
