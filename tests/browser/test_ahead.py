@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from core.setup import Setup, run
-from tests.browser.conftest import go
+from tests.browser.conftest import IDLE, go
 from tests.browser.test_journeys import expect_parameters
 from tests.browser.test_matrix import grid, point
 
@@ -207,6 +207,27 @@ def test_there_and_back_before_the_first_answer_leaves_the_address_as_it_was(pag
 
     page.get_by_role("spinbutton", name="Query").press("ArrowUp")
     expect_parameters(page, row="5", seq_len="12")
+
+
+def test_a_state_of_three_runs_before_comes_back_while_a_run_ends(page, app_url, line):
+    go(page, f"{app_url}/?seq_len=20")
+    for length in (19, 18):
+        page.get_by_role("slider", name=LENGTH).press("ArrowLeft")
+        expect(page).to_have_url(f"{app_url}/?seq_len={length}")
+        expect_weights(page, Setup(seq_len=length))
+    page.wait_for_selector(IDLE)
+    line.answers_held = True
+    page.get_by_role("slider", name=LENGTH).press("ArrowLeft")
+    line.answered(page)
+    typed = page.get_by_role("spinbutton", name="T", exact=True)
+    typed.fill("19")
+    typed.press("Enter")
+    line.answered(page)
+
+    line.release_answers()
+
+    expect_weights(page, Setup(seq_len=19))
+    expect(page.get_by_role("dialog")).to_have_count(0)
 
 
 def test_two_sliders_before_an_answer_do_not_turn_each_other_back(page, app_url, line):
