@@ -25,7 +25,7 @@ def show(view: View, slug: str) -> None:
             choices = st.container(horizontal=True, vertical_alignment="center", width="content", gap="small")
             variant = st.number_input(
                 "Variant", 0, quiz.MAX_SEED, 0, key=VARIANT, bind="query-params", persist_state="session",
-                width=112, label_visibility="collapsed", icon=":material/casino:",
+                width=114,
             )  # fmt: skip
         item = asked(view, slug, variant)
         if presenter.presenting():
