@@ -12,6 +12,7 @@ def render(view: View) -> None:
     matrices, arithmetic = stage.columns()
     with matrices:
         stage.show_step(view, product, "scores")
+        stage.origin(view)
         stage.code(score)
     with arithmetic:
         predict.show(view, "score")

@@ -7,6 +7,8 @@ import pytest
 
 from core.examples import EXAMPLES
 from core.setup import Setup, run
+from pages import PAGES
+from ui import labs
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted(
@@ -41,4 +43,15 @@ def test_the_learners_first_row_holds_the_cores_numbers() -> None:
     score, scaled, weight = steps.scores[cell], steps.scaled_scores[cell], steps.weights[cell]
     output = steps.output[kite.row, 0]
     told = f"are {score:g}, {scaled:g}, {weight:.2f} and {output:.1f}"
+    assert told in (ROOT / "docs" / "learner.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_says_what_is_on_each_page() -> None:
+    table = re.findall(r"^\| (\w[\w ]*) \| ", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(table[1:]) == sorted(page.title for page in PAGES)
+
+
+def test_the_learner_is_told_which_pages_have_labs() -> None:
+    titles = [page.title for page in PAGES if page.slug in labs.__all__]
+    told = f"{', '.join(titles[:-1])} and {titles[-1]} are labs"
     assert told in (ROOT / "docs" / "learner.md").read_text(encoding="utf-8")

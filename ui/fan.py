@@ -16,9 +16,16 @@ def show(view: View) -> None:
         '<div class="fan" role="img" aria-label="'
         f"Fan-out to {h} heads and fan-in: the input is cut into {h} heads, each attends, "
         f'the outputs are concatenated and projected by W_O">'
-        f"{_box('Q, K, V', f'{n_q} × {d_model}')}<i>cut</i><div>{heads}</div><i>join</i>"
+        f"{_box('Q, K, V', _given(n_q, d_model, h * d_v))}<i>cut</i><div>{heads}</div><i>join</i>"
         f"{_box('Concat', f'{n_q} × {h * d_v}')}<i>· W_O</i>{_box('Output', f'{n_q} × {d_model}')}</div>"
     )
+
+
+def _given(n_q: int, d_model: int, values: int) -> str:
+    """The shape of Q, K and V, all heads together; V can have a width of its own."""
+    if values == d_model:
+        return f"{n_q} × {d_model}"
+    return f"Q, K {n_q} × {d_model} · V {n_q} × {values}"
 
 
 def _head_names(n_heads: int) -> list[str]:

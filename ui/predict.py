@@ -25,7 +25,7 @@ def show(view: View, slug: str) -> None:
             choices = st.container(horizontal=True, vertical_alignment="center", width="content", gap="small")
             variant = st.number_input(
                 "Variant", 0, quiz.MAX_SEED, 0, key=VARIANT, bind="query-params", persist_state="session",
-                width=112, label_visibility="collapsed", icon=":material/casino:",
+                width=114,
             )  # fmt: skip
         item = asked(view, slug, variant)
         if presenter.presenting():
@@ -59,12 +59,20 @@ def asked(view: View, slug: str, variant: int) -> Item:
 
 
 def question(view: View, item: Item) -> str:
-    """The question; where it names words that are not on screen, their sentence comes first."""
-    tokens = inputs(item.setup).key_tokens
+    """The question; where it names words whose numbers are not on screen, it first says which are meant."""
+    tokens, asked, shown = inputs(item.setup).key_tokens, item.setup, view.setup
     sentence = f"“{' '.join(tokens)}”"
-    if "“" not in item.question or tokens == view.inputs.key_tokens or sentence[:-1] in item.question:
+    told = []
+    if tokens != view.inputs.key_tokens and sentence[:-1] not in item.question:
+        told.append(sentence)
+    if asked.d_k != shown.d_k:
+        told.append(f"at d_k = {asked.d_k}")
+    if shown.edits and not asked.edits:
+        told.append("without your edits")
+    if "“" not in item.question or not told:
         return item.question
-    return f"{sentence}: {item.question}"
+    first = " ".join(told)
+    return f"{first[0].upper()}{first[1:]}: {item.question}"
 
 
 def answers() -> dict[str, str]:

@@ -120,6 +120,12 @@ def idea(slug: str) -> None:
     st.markdown(text.part(slug, "Idea"))
 
 
+def origin(view: View) -> None:
+    """Where q, k and v come from; a class is told by its teacher."""
+    if not (view.setup.is_real or presenter.presenting()):
+        text.caption("score", "Where q, k and v come from")
+
+
 def block(slug: str, heading: str) -> None:
     """A further part of a page begins: a rule, then its words."""
     st.divider()

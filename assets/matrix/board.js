@@ -263,8 +263,11 @@ class Board {
   tellNotes() {
     const notes = [];
     if (this.all().some(({ changed }) => changed?.includes(1))) notes.push("\u25e5 changed");
-    if (this.all().some(({ editable }) => editable)) notes.push("double-click or Enter edits");
-    if (this.all().some(({ switches }) => switches)) notes.push("click or Enter turns a cell over");
+    const finger = matchMedia("(pointer: coarse)").matches;
+    const [edits, turns] = finger ? ["tap a cell twice to edit it", "tap turns a cell over"]
+      : ["double-click or Enter edits", "click or Enter turns a cell over"];
+    if (this.all().some(({ editable }) => editable)) notes.push(edits);
+    if (this.all().some(({ switches }) => switches)) notes.push(turns);
     setText(this.notes, notes.join(" \u00b7 "));
   }
 

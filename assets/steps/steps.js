@@ -253,7 +253,7 @@ function spellOut({ present, notes }) {
 // are left to it where that loses nothing.
 function follow(event, { pages }) {
   const link = event.target instanceof Element && event.target.closest("a[href]");
-  if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  if (!link || event.button) return;
   const address = new URL(link.href);
   const last = address.pathname.split("/").at(-1);
   if (address.origin !== location.origin || address.hash || !pages.includes(last)) return;
@@ -263,6 +263,7 @@ function follow(event, { pages }) {
     waiting = null;
     return;
   }
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   event.stopPropagation();
   if (inText) whenAllStands(() => open(address));

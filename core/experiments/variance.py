@@ -56,7 +56,8 @@ class VarianceLab:
             f"{significant(self.raw.value, 3)} (95 % interval {significant(self.raw.low, 3)} to "
             f"{significant(self.raw.high, 3)}; exactly {self.d_k}), the largest of {self.raw_scores.size} "
             f"is {significant(self.largest, 2)} in size. Divided by √{self.d_k} they have variance "
-            f"{fixed(self.scaled.value)}, whatever d_k is."
+            f"{fixed(self.scaled.value)} ({fixed(self.scaled.low)} to {fixed(self.scaled.high)}; exactly 1, "
+            "whatever d_k is)."
         )
 
     @property

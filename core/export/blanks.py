@@ -62,10 +62,10 @@ KEEPDIMS = CodeBlank(
 SQRT = CodeBlank(
     id="sqrt",
     page="scale",
-    written="np.sqrt(d_k)",
+    written="np.sqrt(q.shape[-1])",
     open=f"np.sqrt({GAP})",
     about="q and k are (h, n, d_k). The spread of the scores is to be divided out.",
-    accepted=("d_k", "q.shape[-1]", "k.shape[-1]", "q.shape[2]", "k.shape[2]"),
+    accepted=("q.shape[-1]", "d_k", "k.shape[-1]", "q.shape[2]", "k.shape[2]"),
     slips=(
         (("T", "n_q", "n_k", "len(q)", "q.shape[1]", "k.shape[1]", "q.shape[-2]", "k.shape[-2]"),
          "That is the number of words. A score sums over the channels."),

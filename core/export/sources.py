@@ -43,7 +43,7 @@ def softmax(z):
 def attention(q, k, v, allowed=None):
     """q (h, n_q, d_k), k (h, n_k, d_k), v (h, n_k, d_v) -> output (h, n_q, d_v), and all on the way to it."""
     scores = q @ k.swapaxes(-1, -2)  # 1 score: (h, n_q, n_k)
-    scaled = scores / np.sqrt(d_k)  # 2 scale
+    scaled = scores / np.sqrt(q.shape[-1])  # 2 scale: by √d_k
     masked = scaled if allowed is None else np.where(allowed, scaled, -np.inf)
     weights = softmax(masked)  # 3 softmax: each row sums to 1
     output = weights @ v  # 4 blend: (h, n_q, d_v)
@@ -59,7 +59,7 @@ TORCH_FUNCTIONS = '''\
 def attention(q, k, v, allowed=None):
     """q (h, n_q, d_k), k (h, n_k, d_k), v (h, n_k, d_v) -> output (h, n_q, d_v), and all on the way to it."""
     scores = q @ k.transpose(-2, -1)  # 1 score: (h, n_q, n_k)
-    scaled = scores / math.sqrt(d_k)  # 2 scale
+    scaled = scores / math.sqrt(q.shape[-1])  # 2 scale: by √d_k
     masked = scaled if allowed is None else scaled.masked_fill(~allowed, -math.inf)
     weights = torch.softmax(masked, dim=-1)  # 3 softmax: each row sums to 1
     output = weights @ v  # 4 blend: (h, n_q, d_v)

@@ -84,7 +84,8 @@ def c3(case: Case) -> Item:
     kind = _compared(right, found)
     gaps = "smaller" if kind == "flatter" else "larger"
     return case.choice(
-        f"Somebody {wrong} (here d_k = {case.setup.d_k}). Compared with the right weights, the rows become …",
+        f"In the {case.setup.example} example at T = {case.setup.seq_len} and d_k = {case.setup.d_k} "
+        f"somebody {wrong}. Compared with the right weights, the rows become …",
         options,
         kind,
         f"Softmax reads the gaps between scores. With {gaps} gaps the rows get {kind}.",

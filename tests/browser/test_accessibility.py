@@ -194,6 +194,23 @@ RGB = """(colour) => {
 }"""
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("touch", ["hover", "focus"])
+def test_the_way_on_can_be_read_under_the_pointer_and_with_the_focus(new_page, app_url, theme, touch):
+    page = watched(new_page, "desktop", theme)
+    go(page, f"{app_url}/score")
+    way_on = page.locator(".st-key-next a")
+    getattr(way_on, touch)()
+    page.wait_for_timeout(400)  # its colours fade
+    style = "(node, name) => getComputedStyle(node)[name]"
+    words, ground = (
+        way_on.locator("p").evaluate(style, "color"),
+        way_on.evaluate(style, "backgroundColor"),
+    )
+    assert page.evaluate("([a, b]) => contrastOf(rgba(a), rgba(b))", [words, ground]) >= 4.5, (words, ground)
+    assert page.evaluate("(colour) => rgba(colour)[3]", ground) == 1  # else what lies under it counts
+
+
 # --- motion, forced colours ---
 
 

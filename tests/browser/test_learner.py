@@ -132,6 +132,26 @@ def test_a_prediction_by_keyboard_alone_and_its_twin(page, app_url):
     expect(box).not_to_contain_text(quiz.item("S3", 1).question)
 
 
+@pytest.mark.parametrize(("device", "more"), [("desktop", ""), ("phone", ""), ("desktop", "&present=true")])
+def test_the_name_of_the_variant_stands_beside_its_number(new_page, app_url, device, more):
+    page = new_page(device)
+    go(page, f"{app_url}/mask?twin=9999{more}")
+    if more:
+        expect(page.locator("html")).to_have_attribute("data-part", "step")
+        page.keyboard.press("ArrowUp")  # to the question
+    box = page.locator(".st-key-predict")
+    name, number = box.get_by_text("Variant", exact=True), box.get_by_role("spinbutton", name="Variant")
+    expect(name).to_be_visible()
+    expect(number).to_have_value("9999")
+    places = [place.bounding_box() for place in (box.get_by_role("button").first, name, number)]
+    edges = [(place["x"], place["x"] + place["width"]) for place in places if place]
+    middles = [place["y"] + place["height"] / 2 for place in places if place]
+    assert edges == sorted(edges)
+    assert edges[1][1] <= edges[2][0], "the name does not reach into the box"
+    assert max(middles) - min(middles) < 4, "one line"
+    assert number.evaluate("(input) => input.scrollWidth <= input.clientWidth"), "four digits can be read"
+
+
 def test_a_learner_finishes_check_yourself(page, app_url):
     received = Received(page)
     go(page, f"{app_url}/check?set=3")

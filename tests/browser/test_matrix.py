@@ -168,6 +168,15 @@ def test_a_tap_selects(new_page, url):
     selected(page, query=2, key=1)
 
 
+@pytest.mark.parametrize(
+    ("device", "way"), [("phone", "tap a cell twice"), ("desktop", "double-click or Enter")]
+)
+def test_the_way_to_edit_is_told_in_the_readers_own_terms(new_page, app_url, device, way):
+    page = new_page(device)
+    go(page, f"{app_url}/score")
+    expect(page.get_by_text(way)).to_be_visible()
+
+
 # --- pointing ---
 
 

@@ -70,11 +70,11 @@ def test_a_click_before_the_inputs_waits_for_them(page, app_url, link):
     assert page.evaluate("history.length") == entries + 1, "turned once"
 
 
-def test_a_click_waits_for_the_inputs_no_longer_than_it_must(page, app_url, link):
+def test_a_click_waits_for_the_inputs_no_longer_than_it_must(page, app_url):
     release = hold(page, INPUTS)
     page.goto(f"{app_url}/{ADDRESS}")
     listen(page, "score")
-    page.locator(link).click()
+    page.locator(LINKS["next"]).click()
     page.wait_for_url(re.compile("/scale"), timeout=10_000)
     release()
     expect_turned(page)
@@ -90,12 +90,12 @@ def test_a_click_that_nobody_heard_yet_loses_nothing(page, app_url):
     expect_turned(page)
 
 
-def test_a_new_tab_does_not_wait(page, app_url, link):
+def test_a_new_tab_does_not_wait(page, app_url):
     release = hold(page, INPUTS)
     page.goto(f"{app_url}/{ADDRESS}")
     listen(page, "score")
     with page.context.expect_page() as opened:
-        page.locator(link).click(button="middle")
+        page.locator(LINKS["next"]).click(button="middle")
     opened.value.wait_for_url(re.compile("/scale"))
     release()
     settle(page)
@@ -118,6 +118,19 @@ def test_back_after_a_reload_brings_what_was_there(page, app_url):
     page.wait_for_timeout(500)
     settle(page)
     assert page.url == f"{app_url}/score"
+
+
+@pytest.mark.parametrize("modifiers", [[], ["Control"]], ids=["plain", "control"])
+def test_what_was_taken_back_does_not_return(page, app_url, modifiers):
+    go(page, f"{app_url}/score?seq_len=8")
+    listen(page, "score")
+    page.get_by_role("slider", name="Sequence length").press("ArrowLeft")
+    expect_parameters(page)
+    page.locator(LINKS["next"]).click(modifiers=modifiers)
+    listen(page, "scale")
+    page.wait_for_timeout(500)
+    settle(page)
+    assert page.url == f"{app_url}/scale"
 
 
 TURNS = {
@@ -163,3 +176,22 @@ def test_a_picked_cell_goes_along_when_the_server_is_busy(page, app_url, turn):
     page.wait_for_url(re.compile("/scale"))
     expect_parameters(page, row="1", col="2")
     assert active_cell(grid(page, "Scaled scores Z"))[:2] == ("kite", "fell")
+
+
+def test_a_turn_waits_for_all_of_the_answer_to_a_pick(page, app_url):
+    line = Line(page)
+    go(page, f"{app_url}/score?row=1&col=1")
+    drawn(page)
+    listen(page, "score")
+    line.answers_held = True
+    grid(page, "Scores S").press("ArrowRight")
+    line.answered(page)
+    page.locator(LINKS["next"]).click()
+    while page.evaluate("'sending' in document.documentElement.dataset"):
+        line.answers.pop(0)()
+        page.wait_for_timeout(20)
+    page.wait_for_timeout(200)
+    assert page.url.startswith(f"{app_url}/score?"), "the matrix has its answer, the inputs do not"
+    line.release_answers()
+    page.wait_for_url(re.compile("/scale"))
+    expect_parameters(page, row="1", col="2")

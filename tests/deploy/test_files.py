@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import ipaddress
 import re
 import shutil
 import subprocess
@@ -178,6 +179,13 @@ def test_the_units_start_the_processes_that_nginx_knows():
     assert f"\n{SECRET}=\n" in given, "no secret is shipped"
 
 
+def test_a_call_that_the_unit_forbids_fails_and_does_not_kill():
+    """systemd's default is to kill, and NumPy makes one of them with the first product of a visit."""
+    unit = (DEPLOY / "systemd" / "attention-tutor@.service").read_text(encoding="utf-8")
+    assert "\nSystemCallFilter=~@privileged @resources\n" in unit
+    assert "\nSystemCallErrorNumber=EPERM\n" in unit
+
+
 # containers
 
 
@@ -196,6 +204,18 @@ def test_compose_runs_the_processes_closed():
     assert all((DEPLOY / file).is_file() for file in mounted)
     assert services["nginx"]["ports"] == ["80:8080"]
     assert "listen 8080;" in TUTOR_CONF
+
+
+def test_processes_that_restart_keep_their_addresses():
+    """nginx asks for an address only once. Without these lines Docker deals them out anew at each start."""
+    compose = documents("compose.yaml")[0]
+    subnet = ipaddress.ip_network(compose["networks"]["default"]["ipam"]["config"][0]["subnet"])
+    apps = [compose["services"][f"app{port}"] for port in PORTS]
+    given = {ipaddress.ip_address(app["networks"]["default"]["ipv4_address"]) for app in apps}
+    assert len(given) == len(PORTS)
+    assert all(address in subnet for address in given)
+    for_compose = (DEPLOY / "compose-processes.conf").read_text(encoding="utf-8")
+    assert set(re.findall(r"server (\w+):", for_compose)) == {f"app{port}" for port in PORTS}
 
 
 def test_the_pods_are_the_set_up_of_one_machine():

@@ -292,3 +292,12 @@ def test_the_three_stages_are_named(open_page: Callable) -> None:
     page = open_page("heads")
     parts = [one for one in page.get("button_group") if one.key == "part"]
     assert list(parts[0].options) == ["Heads side by side", "Shapes", "Concatenate and project"]
+
+
+def test_the_fan_tells_the_width_of_v_where_it_is_another(open_page: Callable) -> None:
+    page = open_page("heads", n_heads=2)
+    fan = next(one.proto.body for one in page.get("html") if 'class="fan"' in one.proto.body)
+    given = inputs(Setup(n_heads=2))
+    (h, n, d_k), d_v = given.q.shape, given.v.shape[-1]
+    assert f"Q, K {n} × {h * d_k} · V {n} × {h * d_v}" in fan
+    assert d_k != d_v

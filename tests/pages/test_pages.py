@@ -10,6 +10,7 @@ from core.leak import leak_test
 from core.setup import Setup, inputs, run
 from pages import PAGES
 from tests.pages.conftest import drawn, words
+from ui.teaching import notes, terms_of
 
 WALK = ("start", "score", "scale", "softmax", "blend", "mask", "heads")
 SLUGS = [page.slug for page in PAGES if page.slug in WALK]  # the others have tests of their own
@@ -274,3 +275,23 @@ def test_a_size_that_is_no_longer_drawn_does_not_start_the_page_again_for_ever(o
     app.selectbox(key="mask").set_value("causal").run(timeout=10)
     assert not app.exception
     assert app.slider(key="seq_len_dragged").value == 7
+
+
+def test_the_first_pages_notes_count_its_square_matrices(open_page: Callable) -> None:
+    matrices = drawn(open_page("start", seq_len=9))
+    square = [one["symbol"] for one in matrices.values() if one["values"].shape == (9, 9)]
+    assert square == ["S", "Z", "A"]
+    assert "Three of them, S, Z and A, are T × T" in notes("start").trap
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_sidebar_says_the_examples_title(open_page: Callable, name: str) -> None:
+    captions = [one.value for one in open_page("score", example=name).sidebar.caption]
+    assert f"**{EXAMPLES[name].title}.** {EXAMPLES[name].about}" in captions
+
+
+def test_the_score_page_says_where_q_k_and_v_come_from(open_page: Callable) -> None:
+    said = "three learned matrices"
+    assert said in words(open_page("score"))
+    assert said not in words(open_page("score", example="model"))
+    assert {"Projection (W_Q, W_K, W_V)", "Embedding x"} <= {term.name for term in terms_of("score")}

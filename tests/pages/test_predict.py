@@ -73,6 +73,23 @@ def test_words_that_are_not_on_screen_come_with_their_sentence(open_page):
     assert "”: " + question("score").question not in words(open_page("score"))
 
 
+def test_words_whose_numbers_are_not_on_screen_come_with_their_state(open_page):
+    asked = question("start").question
+    assert f"At d_k = 4: {asked}" in words(open_page("start", d_k=64))
+    assert f"Without your edits: {asked}" in words(open_page("start", edits="q.0.4.0=1"))
+    assert "At d_k = 4: You edit" in words(open_page("score", d_k=64))
+    assert "broke” at d_k = 4: A mask" in words(open_page("mask", d_k=64))
+    for slug in ("softmax", "blend", "heads"):  # what holds in any state names none
+        assert "At d_k = 4: " not in words(open_page(slug, d_k=64))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_question_about_an_examples_numbers_names_its_state(seed):
+    item = quiz.item("C3", seed)
+    setup = item.setup
+    assert f"In the {setup.example} example at T = {setup.seq_len} and d_k = {setup.d_k}" in item.question
+
+
 def test_skip_is_one_click_and_can_be_taken_back(open_page):
     app = open_page("score")
     button(app, "Skip").click().run()

@@ -36,7 +36,7 @@ def test_the_notebook_reproduces_the_state(version):
 @pytest.mark.parametrize(
     ("version", "right", "wrong"),
     [
-        ("torch", "math.sqrt(d_k)", "d_k"),
+        ("torch", "math.sqrt(q.shape[-1])", "d_k"),
         ("torch", "masked_fill(~allowed", "masked_fill(allowed"),
         ("torch", "attn_mask=allowed", "attn_mask=None"),
         ("torch", "output.transpose(0, 1)", "output"),

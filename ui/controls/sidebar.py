@@ -85,7 +85,7 @@ def _choose(edits: str) -> Setup:
         return _choose_real(example, edits)
     _drop_from_address("real_head", "sentence")
     real_controls.tell_lost_file()
-    st.caption(EXAMPLES[example].about)
+    st.caption(f"**{EXAMPLES[example].title}.** {EXAMPLES[example].about}")
     seq_len = length.draw()
     d_k = st.select_slider("Width of a query, d_k", D_KS, FIRST.d_k, key="d_k", bind="query-params")
     left, right = st.columns(2)

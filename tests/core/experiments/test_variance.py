@@ -85,3 +85,11 @@ def test_row_statistics_count_what_they_say():
 def test_sizes_that_make_no_sense_are_refused(d_k, n):
     with pytest.raises(ValueError, match="must be a whole number of at least"):
         variance_lab(d_k, n=n)
+
+
+@pytest.mark.parametrize("d_k", [4, 64, 1024])
+def test_the_caption_tells_the_measured_variance_from_the_exact_one(d_k):
+    """Measured it is one number here and another there; exactly it is 1 at every width."""
+    lab = variance_lab(d_k)
+    assert f"they have variance {lab.scaled.value:.2f} (" in lab.caption
+    assert f"{lab.scaled.low:.2f} to {lab.scaled.high:.2f}; exactly 1, whatever d_k is)" in lab.caption

@@ -50,7 +50,7 @@ def test_the_largest_state_is_written_in_time():
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
-        ("np.sqrt(d_k)", "d_k"),
+        ("np.sqrt(q.shape[-1])", "d_k"),
         ("axis=-1, keepdims=True)\n", "axis=-2, keepdims=True)\n"),
         ("k.swapaxes(-1, -2)", "q.swapaxes(-1, -2)"),
         ("-np.inf)", "0.0)"),
