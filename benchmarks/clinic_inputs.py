@@ -568,6 +568,10 @@ FAULT_KINDS = tuple(
     )
 )
 
+#: with another number of heads these are right: attention between the heads of one layout is attention
+#: between the positions of another
+SHOW_BY_HEADS = {"heads.attends_over_heads"}
+
 FORMATS = ("float64", "float32", "float16", "bfloat16")
 
 
@@ -714,6 +718,16 @@ def make(c: Config, rng: np.random.Generator, faults: tuple[str, ...] = (), styl
     return Sample(arrays, meta, faults, c, style)
 
 
+def says_less(made: Sample, rng: np.random.Generator) -> Sample:
+    """In half of the samples without the layout, as on the page; now and then without the heads too."""
+    meta = dict(made.meta)
+    if meta["layout"] in ("BHTD", "BTHD", "BTD") and rng.random() < 0.5:
+        heads_apart = meta.pop("layout") != "BTD"
+        if heads_apart and rng.random() < 0.5 and not SHOW_BY_HEADS & set(made.labels):
+            del meta["num_heads"], meta["num_kv_heads"]
+    return replace(made, meta=meta)
+
+
 def stored(x: np.ndarray, c: Config, rng: np.random.Generator) -> np.ndarray:
     """In the format's own dtype, or now and then in a wider one."""
     own = {"bfloat16": "float32"}.get(c.number_format, c.number_format)
@@ -818,6 +832,8 @@ def vary(made: Sample, rng: np.random.Generator) -> Sample:
         meta["causal"] = False
     if rng.random() < 0.2:
         meta.pop("causal")
-    if meta.get("layout") in ("BHTD", "BTHD") and rng.random() < 0.3:
+    if meta["layout"] in ("BHTD", "BTHD", "BTD") and rng.random() < 0.3:
         meta.pop("layout")
+        if made.config.layout != "BTD" and rng.random() < 0.5:
+            del meta["num_heads"], meta["num_kv_heads"]
     return Sample(arrays, meta, (), made.config, made.style)

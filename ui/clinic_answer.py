@@ -94,6 +94,8 @@ def _explanation(number: str, explanation: Explanation) -> None:
         if explanation.pages[index] != "clinic":
             page = explanation.pages[index]
             page_link(page, f"Taught on the page {page.capitalize()}", icon=":material/menu_book:")
+    if explanation.reading:
+        st.caption(text.literal(f"Only if your file means this: {explanation.reading}."))
     st.caption(text.literal(f"Gives your numbers to within {explanation.max_error:.2g}."))
 
 

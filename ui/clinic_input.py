@@ -4,6 +4,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.clinic.beliefs import AXES
 from core.clinic.loading import ENDINGS
 from core.clinic.samples import SAMPLES
 from ui import uploads
@@ -11,16 +12,7 @@ from ui import uploads
 MAX_FILE_MB = 32  # as server.maxUploadSize in .streamlit/config.toml
 NOT_SAID = "not said"
 NO_SAMPLE = "no example"
-AXES = {  # the option (what the URL holds) and the layout that it means
-    "(T, d)": "TD",
-    "(h, T, d)": "HTD",
-    "(B, T, h·d)": "BTD",
-    "(T, B, h·d)": "TBD",
-    "(B, h, T, d)": "BHTD",
-    "(B, T, h, d)": "BTHD",
-    "x (B, T, d_model)": "X",
-    "x (T, B, d_model)": "TBX",
-}
+LAYOUT_OF = {axes: layout for layout, axes in AXES.items()}  # by the option, which is what the URL holds
 CAUSAL = {"causal": True, "not causal": False}
 YES_NO = {"yes": True, "no": False}
 TRUE_MEANS = {"may attend": "keep", "is hidden": "hide"}
@@ -63,7 +55,7 @@ def ask_beliefs() -> dict[str, Any]:
             mask_true = _one_of("True in your mask means", TRUE_MEANS, "mask_true")
         with right:
             kv_heads = _count("Key/value heads", "num_kv_heads")
-            layout = _one_of("Axes of q, k and v", AXES, "layout")
+            layout = _one_of("Axes of q, k and v", LAYOUT_OF, "layout")
         special = _special_beliefs(left, right)
     stated = {"causal": causal, "mask_true": mask_true, "layout": layout}
     return stated | {"n_heads": heads, "n_kv_heads": kv_heads} | special

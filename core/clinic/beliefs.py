@@ -9,7 +9,17 @@ import numpy as np
 
 from core.files import InputError
 
-LAYOUTS = ("TD", "HTD", "BTD", "TBD", "BHTD", "BTHD", "X", "TBX")
+AXES = {  # in words, by layout
+    "TD": "(T, d)",
+    "HTD": "(h, T, d)",
+    "BTD": "(B, T, h·d)",
+    "TBD": "(T, B, h·d)",
+    "BHTD": "(B, h, T, d)",
+    "BTHD": "(B, T, h, d)",
+    "X": "x (B, T, d_model)",
+    "TBX": "x (T, B, d_model)",
+}
+LAYOUTS = tuple(AXES)
 MAX_META = 100_000
 
 

@@ -18,6 +18,7 @@ from core.faults.pipeline import State, run
 
 TENSOR_CORE = 2.0**-11  # float32 products of recent GPUs keep 10 bits unless told otherwise (TF32)
 MAX_READINGS = 32
+AS_GOOD = 4.0  # an explanation with so many times the round-off of the best is as good
 
 
 @dataclass(slots=True)
@@ -91,10 +92,8 @@ class Case:
         accepted = [one for one in found if one.search.accepts(one.right)]
         if not accepted:
             return None
-        one = min(
-            accepted,
-            key=lambda f: (f.right.roundoff > 4 * min(a.right.roundoff for a in accepted), found.index(f)),
-        )
+        best = min(one.right.roundoff for one in accepted)
+        one = next(one for one in accepted if one.right.roundoff <= AS_GOOD * best)
         self.progress(0.2, "what this data cannot show")
         examination = one.examine()
         if better := self._far_better(one, examination):
@@ -208,22 +207,35 @@ class Case:
     def _best_of(
         self, found: Sequence[_Found], candidates_of: Callable[[_Found], list[Candidate]]
     ) -> Diagnosis | None:
-        """The reading whose explanation fits best; equal explanations of other readings are told too."""
+        """The likeliest reading among those that fit as well as the best; the others' are told too.
+
+        Which of several exact explanations has the least round-off is chance: it must not choose.
+        """
         explained = [(one, ties) for one in found if (ties := candidates_of(one))]
         if not explained:
             return None
-        one, ties = min(explained, key=lambda pair: min(c.roundoff for c in pair[1]))
-        return self._fault(one, ties)
+        best = min(c.roundoff for _, ties in explained for c in ties)
+        limit = max(AS_GOOD * best, found[0].search.exactly)
+        equal = [(one, ties) for one, ties in explained if min(c.roundoff for c in ties) <= limit]
+        (one, ties), *others = sorted(equal, key=lambda pair: _is_another_layout(pair[1]))
+        return self._fault(one, ties, others)
 
-    def _fault(self, one: _Found, ties: Sequence[Candidate]) -> Diagnosis:
+    def _fault(
+        self,
+        one: _Found,
+        ties: Sequence[Candidate],
+        others: Sequence[tuple[_Found, Sequence[Candidate]]] = (),
+    ) -> Diagnosis:
+        """The explanations of one reading, then what `others` make of the same numbers."""
         if all(candidate.dead_rows == "NaN" and not candidate.faults for candidate in ties):
             return self._dead_rows(one, ties[0])
         explanations: dict[frozenset[str], Explanation] = {}
-        for candidate in ties:
-            parts = tuple((str(c.label), c.variant) for c in candidate.faults)
-            explanations.setdefault(
-                frozenset(candidate.labels), wording.explanation(parts, candidate.max_error)
-            )
+        for of, candidates in ((one, ties), *others):
+            reading = "; ".join(note for note in of.reading.notes if note not in one.reading.notes)
+            for candidate in candidates:
+                parts = tuple((str(c.label), c.variant) for c in candidate.faults)
+                explained = wording.explanation(parts, candidate.max_error, reading)
+                explanations.setdefault(frozenset(candidate.labels), explained)
         message = wording.fault_message(list(explanations.values()), dead=ties[0].dead_rows == "NaN")
         invisible = one.examine().invisible
         return self._answer(
@@ -280,6 +292,11 @@ def suggested_roundoffs(fields: Mapping[str, np.ndarray]) -> tuple[float, float]
     each = {name: roundoff_of(array) for name, array in reals.items()}
     fine = each.get("out", each.get("weights", ROUNDOFF["float64"]))
     return fine, max([fine, *(each[name] for name, array in reals.items() if not is_short(array))])
+
+
+def _is_another_layout(ties: Sequence[Candidate]) -> bool:
+    """Attention over the heads is also what right code looks like whose axes are read in another order."""
+    return all("heads.attends_over_heads" in candidate.labels for candidate in ties)
 
 
 def _only_output(reading: Reading) -> Reading:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.clinic.beliefs import LAYOUTS, Beliefs
+from core.clinic.beliefs import AXES, LAYOUTS, Beliefs
 from core.clinic.layouts import bare_problem, canonical_output
 from core.clinic.mask_meanings import mask_meanings
 from core.clinic.precision import Target
@@ -28,6 +28,7 @@ class Reading:
     problem: Problem
     targets: tuple[Target, ...]
     notes: tuple[str, ...] = ()  # what had to be assumed
+    layout: str = ""  # the axes of q, k and v, or of x
     other_weights: np.ndarray | None = None  # weights in a shape that the heads' own do not have
 
 
@@ -44,7 +45,24 @@ def readings(fields: dict[str, np.ndarray], beliefs: Beliefs) -> list[Reading]:
                 first_error = first_error or error
     if not found:
         raise first_error or InputError("shape_mismatch", "the shapes of the arrays fit no known layout")
+    found = _with_layout_notes(_agreeing(found, beliefs), beliefs)
     return [reading for reading in found if shows_something(reading.problem)] or found
+
+
+def _with_layout_notes(found: list[Reading], beliefs: Beliefs) -> list[Reading]:
+    """Where the arrays fit several layouts and nobody said which, a reading tells its own."""
+    if beliefs.layout is not None or len({reading.layout for reading in found}) == 1:
+        return found
+    return [replace(r, notes=(*r.notes, f"axes read as {AXES[r.layout]}")) for r in found]
+
+
+def _agreeing(found: list[Reading], beliefs: Beliefs) -> list[Reading]:
+    """The readings with as many heads as the owner says; InputError if the arrays hold no such number."""
+    agreeing = [r for r in found if beliefs.n_heads in (None, r.problem.n_heads)]
+    if not agreeing:
+        counts = " or ".join(dict.fromkeys(str(r.problem.n_heads) for r in found))
+        raise InputError("shape_mismatch", f"you say {beliefs.n_heads} heads, but the arrays have {counts}")
+    return [r for r in agreeing if beliefs.n_kv_heads in (None, r.problem.n_kv_heads)] or agreeing
 
 
 def shows_something(problem: Problem) -> bool:
@@ -97,7 +115,7 @@ def _layouts(fields: Mapping[str, np.ndarray], beliefs: Beliefs) -> tuple[str, .
         return ("TD",)
     if rank == 3:
         first = fields["q"].shape[0]
-        return ("HTD",) if beliefs.n_heads == first and first > 1 else ("BTD", "HTD")
+        return ("HTD", "BTD") if beliefs.n_heads == first and first > 1 else ("BTD", "HTD")
     return ("BHTD", "BTHD")
 
 
@@ -169,4 +187,4 @@ def _with_targets(
                 raise InputError(
                     "shape_mismatch", f"weights must have shape {shape}, but it is {weights.shape}"
                 )
-    yield Reading(problem, tuple(targets), notes, other)
+    yield Reading(problem, tuple(targets), notes, layout, other)

@@ -18,6 +18,7 @@ class Explanation:
     pages: tuple[str, ...]
     max_error: float  # the largest difference to the handed-in numbers
     number_format: bool = False  # right in exact arithmetic: the number format overflowed
+    reading: str = ""  # what else has to be assumed of the file, if it is not what the others assume
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -37,6 +38,7 @@ class Explanation:
             "right_lines": list(self.right_lines),
             "pages": list(self.pages),
             "number_format": self.number_format,
+            "reading": self.reading,
         }
 
 
@@ -88,6 +90,8 @@ class Diagnosis:
                 explanation.right_lines, explanation.pages, strict=True,
             ):  # fmt: skip
                 lines.extend(_fault_lines(number, *parts))
+            if explanation.reading:
+                lines.append(f"     if your file means this: {explanation.reading}")
             if self.verdict == "fault":
                 lines.append(f"     largest difference to your numbers: {explanation.max_error:.2g}")
         lines.extend(f"Read as: {note}" for note in self.notes)

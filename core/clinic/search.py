@@ -93,6 +93,11 @@ class Search:
         """The largest implied roundoff that honest arithmetic may show."""
         return self.roundoff * allowance(self.problem, self.roundoff)
 
+    @property
+    def exactly(self) -> float:
+        """An implied roundoff up to which nothing is left to explain: smaller ones differ by chance."""
+        return max(0.3 * self.roundoff, 64 * ROUNDOFF["float64"])
+
     def accepts(self, candidate: Candidate) -> bool:
         """Whether rounding explains what is left."""
         return candidate.roundoff <= self.limit
@@ -211,8 +216,7 @@ class Search:
         if not accepted:
             return []
         best = min(c.roundoff for c in accepted)
-        limit = max(2.0 * best, 0.3 * self.roundoff, 64 * ROUNDOFF["float64"])
-        tied = [c for c in accepted if c.roundoff <= limit]
+        tied = [c for c in accepted if c.roundoff <= max(2.0 * best, self.exactly)]
         return sorted(tied, key=lambda c: (len(c.conventions), -reports(c), c.roundoff))
 
 

@@ -49,7 +49,7 @@ def too_rough(roundoff: float, closeness: str) -> tuple[str, str]:
     return message, f"anything smaller than the {digits} digits that agree"
 
 
-def explanation(parts: Sequence[tuple[str, str]], max_error: float) -> Explanation:
+def explanation(parts: Sequence[tuple[str, str]], max_error: float, reading: str = "") -> Explanation:
     """(label, variant) of each fault -> what is told about them."""
     faults = [fault_named(label) for label, _ in parts]
     return Explanation(
@@ -61,18 +61,21 @@ def explanation(parts: Sequence[tuple[str, str]], max_error: float) -> Explanati
         pages=tuple(fault.page for fault in faults),
         max_error=max_error,
         number_format=any(label in NUMBER_FORMAT for label, _ in parts),
+        reading=reading,
     )
 
 
 def fault_message(explanations: Sequence[Explanation], dead: bool) -> str:
     """What the faults are; `dead` where they leave rows with nothing to attend to."""
-    message = _named(explanations)
+    message = _named([one for one in explanations if not one.reading])
+    for other in (one for one in explanations if one.reading):
+        message += f" Read in another way ({other.reading}), they also show this: {_joined(other)}."
     return f"{message} Rows that are left with nothing to attend to are NaN." if dead else message
 
 
 def _named(explanations: Sequence[Explanation]) -> str:
     first = explanations[0]
-    what = " and ".join(title[0].lower() + title[1:] for title in first.titles)
+    what = _joined(first)
     if len(explanations) > 1:
         every = " / ".join(" and ".join(e.titles) for e in explanations)
         return f"These {len(explanations)} explain your output equally well: {every}."
@@ -82,6 +85,10 @@ def _named(explanations: Sequence[Explanation]) -> str:
         "One fault reproduces" if len(first.faults) == 1 else f"{len(first.faults)} faults together reproduce"
     )
     return f"{count} your numbers: {what}."
+
+
+def _joined(explanation: Explanation) -> str:
+    return " and ".join(title[0].lower() + title[1:] for title in explanation.titles)
 
 
 def unexplained(max_error: float) -> str:

@@ -12,7 +12,7 @@ from core.clinic.beliefs import LAYOUTS
 from core.clinic.samples import SAMPLES
 from tests.browser.server import ROOT
 from tests.pages.conftest import words
-from ui.clinic_input import AXES, MAX_FILE_MB
+from ui.clinic_input import LAYOUT_OF, MAX_FILE_MB
 
 BOXES = ("success", "error", "warning")
 
@@ -139,4 +139,4 @@ def test_the_limit_is_the_servers() -> None:
 
 
 def test_every_layout_is_offered() -> None:
-    assert set(AXES.values()) == set(LAYOUTS)
+    assert set(LAYOUT_OF.values()) == set(LAYOUTS)

@@ -49,6 +49,63 @@ def test_the_wrong_layout_is_attention_over_heads():
     assert diagnose(q=Q, k=K, v=V, out=out, **STATED).labels == [["heads.attends_over_heads"]]
 
 
+# --- nobody said which axes are which --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("heads_behind_time", [False, True])
+def test_a_forgotten_causal_mask_is_told_before_attention_over_heads(dtype, seed, heads_behind_time):
+    """Both give these numbers, in two readings of the axes: round-off must not choose between them."""
+    random = np.random.default_rng(seed)
+    q, k, v = (random.standard_normal((2, 4, 10, 16)).astype(dtype) for _ in range(3))
+    arrays = {"q": q, "k": k, "v": v, "out": attend(*(x.astype(float) for x in (q, k, v))).astype(dtype)}
+    if heads_behind_time:
+        arrays = {name: array.swapaxes(1, 2) for name, array in arrays.items()}
+    mine, other = ("(B, T, h, d)", "(B, h, T, d)")[:: 1 if heads_behind_time else -1]
+    answer = diagnose(arrays, causal=True)
+    assert answer.labels == [["mask.missing_causal"], ["heads.attends_over_heads"]]
+    assert f"axes read as {mine}" in answer.notes
+    assert f"Read in another way (axes read as {other})" in answer.message
+    assert answer.message.startswith("One fault reproduces your numbers: the causal mask is missing.")
+    assert answer.facts["n_heads"] == 4
+    assert diagnose(arrays, causal=True, n_heads=4).labels == [["mask.missing_causal"]]
+    assert diagnose(arrays, causal=True, n_heads=10).labels == [["heads.attends_over_heads"]]
+
+
+@pytest.mark.parametrize("stated", [{"rope": True}, {"alibi": True}])
+def test_a_forgotten_position_is_told_before_attention_over_heads(stated):
+    (name,) = stated
+    for seed in range(4):
+        q, k, v = (np.random.default_rng([seed, i]).standard_normal((2, 4, 9, 8)) for i in range(3))
+        answer = diagnose(q=q, k=k, v=v, out=attend(q, k, v), causal=False, **stated)
+        assert answer.labels[0] == [f"score.{name}_missing"]
+
+
+def test_a_stated_number_of_heads_tells_the_axes():
+    """Otherwise attention over the heads passes for right attention in the other layout."""
+    out = attend(*(x.swapaxes(1, 2) for x in (Q, K, V))).swapaxes(1, 2)
+    assert diagnose(q=Q, k=K, v=V, out=out, n_heads=H).labels == [["heads.attends_over_heads"]]
+    assert diagnose(q=Q, k=K, v=V, out=out, n_heads=T).verdict == "correct"
+    free = diagnose(q=Q, k=K, v=V, out=out)
+    assert free.verdict == "correct"
+    assert "axes read as (B, T, h, d)" in free.notes
+
+
+def test_a_number_of_heads_that_no_axis_has_is_bad_input():
+    answer = diagnose(q=Q, k=K, v=V, out=attend(), n_heads=5)
+    assert (answer.verdict, answer.message) == ("bad_input", "you say 5 heads, but the arrays have 3 or 7")
+
+
+def test_as_many_entries_as_heads_may_lie_side_by_side():
+    """(B, T, h d) with B = h = 2: the first axis need not be the heads."""
+    q, k, v = (RANDOM.standard_normal((2, 2, T, D)) for _ in range(3))
+    flat = {name: side_by_side(x) for name, x in (("q", q), ("k", k), ("v", v), ("out", attend(q, k, v)))}
+    assert diagnose(flat, n_heads=2).verdict == "correct"
+    apart = {name: x[0] for name, x in (("q", q), ("k", k), ("v", v), ("out", attend(q, k, v)))}
+    assert diagnose(apart, n_heads=2).verdict == "correct"
+
+
 @pytest.mark.parametrize("polarity", ["keep", "hide"])
 def test_mask_polarity_is_inferred_and_can_be_stated(polarity):
     mask = TRI if polarity == "keep" else ~TRI
