@@ -27,7 +27,7 @@ NOTHING = "nothing"
 OWN, COMPUTED = "from the file", "from q and k"
 MOST_MAPS, MAPS_A_LINE = 16, 6
 MEANS = {
-    "entropy": "entropy, nats a row",
+    "entropy": "entropy, bits a row",
     "distance": "distance, positions",
     "first": "weight on the first",
     "previous": "weight on the previous",

@@ -164,6 +164,16 @@ TOO_WIDE = """(main) => {
 }"""
 
 
+@pytest.mark.parametrize("slug", ["real_heads", "code"])
+def test_next_stands_beside_back_on_a_phone_whatever_their_pages_are_called(new_page, app_url, slug):
+    page = new_page("phone")
+    go(page, f"{app_url}/{slug}")
+    back, onward = (page.locator(f".st-key-{name} a").bounding_box() for name in ("back", "next"))
+    assert back["y"] == onward["y"]
+    assert back["x"] + back["width"] < onward["x"]
+    assert onward["x"] + onward["width"] <= 390 - 16
+
+
 @pytest.mark.parametrize("path", PATHS)
 def test_no_page_is_wider_than_a_phone(new_page, app_url, path):
     page = new_page("phone", "dark")
