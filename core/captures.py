@@ -32,14 +32,6 @@ _FOLDER = Path(__file__).parent.parent / "assets" / "captures"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Errors:
-    """Largest differences between the four steps and what the file holds; None where it holds nothing."""
-
-    weights: float | None
-    output: float | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Capture:
     """One layer's tensors. The maps are made head by head, since all of them may be large."""
 
@@ -84,17 +76,6 @@ class Capture:
         weights = softmax(masked_scores)
         return AttentionSteps(q, k, v, scores, scaled_scores, masked_scores, weights, blend(weights, v))
 
-    def errors(self) -> Errors:
-        """Compute every head's weights and output, and compare them with those in the file."""
-        weights_error, output_error = [], []
-        for index in range(self.n_heads):
-            steps = self.head(index)
-            if self.weights is not None:
-                weights_error.append(np.abs(steps.weights - self.weights[index]).max())
-            if self.out is not None:
-                output_error.append(np.abs(steps.output - self.out[index]).max())
-        return Errors(_largest(weights_error), _largest(output_error))
-
     def _is_usual_scale(self) -> bool:
         return math.isclose(self.scaling, 1 / math.sqrt(self.q.shape[-1]), rel_tol=1e-6)
 
@@ -137,7 +118,3 @@ def to_capture(arrays: Mapping[str, np.ndarray]) -> Capture:
         layer=fields.text(found["layer"]),
         assumed=tuple(assumed),
     )
-
-
-def _largest(errors: list[np.floating]) -> float | None:
-    return float(np.max(errors)) if errors else None  # NaN if one of them is

@@ -35,7 +35,7 @@ class HeadTable:
     weight: dict[str, np.ndarray]  # mean weight on the job's cells
     uniform: dict[str, float]  # the same for a uniform head
     rival: dict[str, np.ndarray]  # mean weight on all misleading cells together, where the task has such
-    entropy: np.ndarray  # nats, mean over the rows of the texts
+    entropy: np.ndarray  # bits, mean over the rows of the texts
     uniform_entropy: float
     distance: np.ndarray  # positions, mean of query - key
     uniform_distance: float
@@ -196,7 +196,7 @@ def _on_rivals(task: Task) -> PerHead:
 
 
 def _entropy(maps: np.ndarray) -> np.ndarray:
-    """(L, rows, h, T, T) -> (L, h): mean over the rows of all maps, in nats."""
+    """(L, rows, h, T, T) -> (L, h): mean over the rows of all maps, in bits."""
     return entropies(maps).mean(axis=(1, 3))
 
 

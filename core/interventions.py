@@ -70,7 +70,7 @@ def _sharpest() -> str:
     jobs = trained.heads.jobs(layer, head)
     return (
         f"{head_names(MODEL)[index]} has the sharpest maps of all "
-        f"({trained.heads.entropy[layer, head]:.2f} nats a row, a uniform head has "
+        f"({trained.heads.entropy[layer, head]:.2f} bits a row, a uniform head has "
         f"{trained.heads.uniform_entropy:.2f}) and {'these' if jobs else 'none of the'} measured jobs"
         f"{': ' + ', '.join(jobs) if jobs else ''}. Switched off, no task loses more than "
         f"{max(drop, 0):.3f} of its accuracy. It is not useless: the loss on texts rises from "

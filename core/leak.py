@@ -6,7 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.attention import attention
+from core.numbers import number
 from core.setup import Inputs, Setup, allowed, inputs
+
+MOST_TOLD = 8  # channels of a vector that are written out
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -16,8 +19,24 @@ class LeakTest:
     position: int
     word: str  # the word that was there
     replacement: str  # the word that took its place
+    q: np.ndarray | None  # (h, d_k), what took the place of its query; None where the queries stay
+    k: np.ndarray  # (h, d_k), of its key
+    v: np.ndarray  # (h, d_v), of its value
     moved: np.ndarray  # (h, n_q): the largest |change| in each output row; 0 = not a bit changed
     output: np.ndarray  # (h, n_q, d_v) after the replacement
+    seed: int  # that the new numbers come from
+
+    def told(self, head: int) -> str:
+        """What took the word's place in one head: the numbers themselves, where they are few."""
+        if max(self.k.shape[-1], self.v.shape[-1]) > MOST_TOLD:
+            which = "k and v" if self.q is None else "q, k and v"
+            return f"{self.word} → {self.replacement}: {which} of small whole numbers, from seed {self.seed}"
+        told = [
+            f"{name} = ({', '.join(map(number, vectors[head]))})"
+            for name, vectors in (("q", self.q), ("k", self.k), ("v", self.v))
+            if vectors is not None
+        ]
+        return f"{self.word} → {self.replacement}: {', '.join(told)}"
 
 
 def leak_test(setup: Setup, position: int) -> LeakTest:
@@ -29,9 +48,14 @@ def leak_test(setup: Setup, position: int) -> LeakTest:
         raise ValueError(f"position is {position}, but the sequence has positions 0 to {setup.seq_len - 1}")
     given, hidden = inputs(setup), allowed(setup)
     before = attention(given.q, given.k, given.v, hidden).output
-    after = attention(*with_other_word(given, setup.seed, position), hidden).output
+    q, k, v = with_other_word(given, setup.seed, position)
+    after = attention(q, k, v, hidden).output
     word = given.key_tokens[position]
-    return LeakTest(position, word, _other_word(word), np.abs(after - before).max(axis=-1), after)
+    return LeakTest(
+        position, word, _other_word(word),
+        q[:, position] if q.shape[1] == k.shape[1] else None, k[:, position], v[:, position],
+        np.abs(after - before).max(axis=-1), after, setup.seed,
+    )  # fmt: skip
 
 
 OTHER_WORDS = ("stone", "cloud")

@@ -21,9 +21,12 @@ def column_sums(weights: np.ndarray) -> np.ndarray:
 
 
 def entropies(weights: np.ndarray) -> np.ndarray:
-    """(..., n_q, n_k) -> (..., n_q): -sum(w ln w) of each row, in nats; a weight of 0 adds 0."""
-    logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
-    return -(weights * logs).sum(axis=-1)
+    """(..., n_q, n_k) -> (..., n_q): -sum(w log2 w) of each row, in bits; a weight of 0 adds 0.
+
+    2 to the entropy is the number of keys that effectively share the row.
+    """
+    logs = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
+    return -(weights * logs).sum(axis=-1) + 0.0  # + 0.0 turns -0 into 0
 
 
 def count_moved(moved: np.ndarray) -> int:
@@ -35,7 +38,7 @@ def count_moved(moved: np.ndarray) -> int:
 class MapSummary:
     """Where one head looks, as means over its queries; pairs of (this head, a uniform head)."""
 
-    entropy: tuple[float, float]  # nats a row
+    entropy: tuple[float, float]  # bits a row
     distance: tuple[float, float]  # positions from query to key, forth or back
     first: tuple[float, float]  # weight on the first key
     previous: tuple[float, float]  # weight on the key just before the query

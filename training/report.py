@@ -50,7 +50,7 @@ def heads() -> None:
         line(job, (*table.weight[job].flat, table.uniform[job]))
     for task, rival in table.rival.items():
         line(f"rivals: {task}", rival.flat)
-    line("entropy, nats", (*table.entropy.flat, table.uniform_entropy))
+    line("entropy, bits", (*table.entropy.flat, table.uniform_entropy))
     line("distance", (*table.distance.flat, table.uniform_distance))
     print("jobs: ", {f"L{layer}H{head}": table.jobs(layer, head) for layer, head in HEADS})
 

@@ -110,6 +110,7 @@ def _matrix(
     }  # fmt: skip
     if name == "weights":
         more["colours"] = "diverging" if limits[0] < 0 or limits[1] > 1 + 1e-9 else "share"
+        more["limits"] = limits
         return tensors.matrix(view, name, (0, column), **more)
     more |= {"colours": "diverging" if limits[0] < 0 else "sequential", "limits": limits}
     if values.shape[1] == len(view.inputs.value_channels):

@@ -45,16 +45,17 @@ def large_map(
     """Weights (n_q, n_k) as a heatmap, and the side of the blocks of which each pixel shows the largest."""
     n_q, n_k = weights.shape
     block = -(-max(n_q, n_k) // MOST_PIXELS)
-    pixels = block_max(weights, block)
+    pixels, finite = block_max(weights, block), np.isfinite(weights)
     y, x = (f32(np.arange(size) * block) for size in pixels.shape)
     figure = empty_figure(theme, "key", "query")
     figure.add_heatmap(
-        z=f32(pixels), x=x, y=y, zmin=0, zmax=1, colorscale=colour_scale(INKS[theme].share),
+        z=f32(pixels), x=x, y=y, zmin=weights.min(initial=0, where=finite),
+        zmax=weights.max(initial=1, where=finite), colorscale=colour_scale(INKS[theme].share),
         colorbar={"title": "weight", "thickness": 10, "outlinewidth": 0},
         hovertemplate="query %{y}, key %{x}: %{z:.3f}<extra></extra>",
     )  # fmt: skip
     figure.update_layout(height=460, yaxis_autorange="reversed")
-    row, col = divmod(int(weights.argmax()), n_k)
+    row, col = divmod(int(np.where(finite, weights, -np.inf).argmax()), n_k)
     alt = (
         f"Weights of {n_q} queries on {n_k} keys. The largest is {weights[row, col]:.3f}, of query {row} "
         f"({names[0][row]}) on key {col} ({names[1][col]})."

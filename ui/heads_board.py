@@ -190,13 +190,13 @@ def scores(view: View, runs: Runs) -> None:
             Matrix(
                 id="jobs", title="Mean weight on the job's cells", symbol="weight",
                 values=np.array([*weights, [heads.uniform[job] for job in JOBS]], float), row_labels=labels,
-                col_labels=[PLACES.get(job, job) for job in JOBS], row_axis="head", col_axis="job",
+                col_labels=[job.replace("_", " ") for job in JOBS], row_axis="head", col_axis="job",
                 colours="share", decimals=2,
             ),
             Matrix(
                 id="spread", title="How spread", symbol="mean",
                 values=np.array([*spread, [heads.uniform_entropy, heads.uniform_distance]], float),
-                row_labels=labels, col_labels=["entropy, nats", "distance"], row_axis="head",
+                row_labels=labels, col_labels=["entropy, bits", "distance"], row_axis="head",
                 col_axis="spread", colours="sequential", decimals=2, place=(0, 1),
             ),
         ],

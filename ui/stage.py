@@ -220,6 +220,8 @@ def leak(view: View, leaks: Mapping[str, LeakTest]) -> None:
     moved = {name: test.moved[view.head] for name, test in leaks.items()}
     counts = [f"{name}: **{count_moved(rows)} of {len(rows)}** rows move" for name, rows in moved.items()]
     st.markdown("; ".join(counts).replace("none:", "no mask:"))
+    (told,) = {test.told(view.head) for test in leaks.values()}  # the word is the same under every mask
+    st.caption(text.literal(f"{told} (head {view.head})" if view.setup.n_heads > 1 else told))
     show(view, [leak_strips(view, moved)], "Leak test", key="leak", max_height=presenter.rest(120))
 
 

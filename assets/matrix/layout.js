@@ -104,7 +104,7 @@ function shareOut(columns, room, pixel) {
   let open = columns;
   let left = room;
   for (;;) {
-    const cell = Math.min(CELL, left / open.reduce((sum, { cols }) => sum + cols, 0));
+    const cell = Math.min(CELL, (left - overhang(open)) / open.reduce((sum, { cols }) => sum + cols, 0));
     const narrow = open.filter(({ cols, least }) => cols * cell < Math.min(least, cols * CELL));
     if (narrow.length === 0 || narrow.length === open.length) {
       for (const column of open) column.cell = wholePixels(cell, pixel);
@@ -116,6 +116,11 @@ function shareOut(columns, room, pixel) {
     }
     open = open.filter((column) => !narrow.includes(column));
   }
+}
+
+// What titles need beside the largest cells of their columns.
+function overhang(columns) {
+  return columns.reduce((sum, { cols, least }) => sum + Math.max(0, least - cols * CELL), 0);
 }
 
 // Where even the largest cells are too narrow for the title, it stands over the empty room beside them.

@@ -321,10 +321,11 @@ function legendTexts(view) {
   return [...(barEnds(view) ?? []).map(rangeText), ...view.oddKinds.map((kind) => oddText(view, kind))];
 }
 
-// A share's scale is 0 to 1 whatever the numbers; the others print what the numbers span.
+// A share's scale is 0 to 1 whatever the numbers; the others print what the numbers span, their own and those of
+// the matrices whose colours they share.
 function barEnds(view) {
   if (view.origin || !view.range) return null;
-  return view.colours === "share" ? view.ends : view.range;
+  return view.colours === "share" ? view.ends : widened(view.range, view.limits);
 }
 
 function drawBar(legend, view) {

@@ -7,7 +7,7 @@ import numpy as np
 
 from core.attention import blend, softmax
 from core.experiments.prose import counted, fixed, significant, weight
-from core.experiments.rows import entropy_bits
+from core.readouts import entropies
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,7 +23,7 @@ class HardnessLab:
     @property
     def entropy(self) -> float:
         """Bits; 2^entropy is the number of keys that effectively share the row."""
-        return float(entropy_bits(self.weights))
+        return float(entropies(self.weights))
 
     @property
     def caption(self) -> str:

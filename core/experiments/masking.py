@@ -1,6 +1,6 @@
 """Mask lab: the same scores under ten masks, one of them right."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,6 +49,7 @@ class MaskVariant:
     """What one way to mask gives for the same scores."""
 
     name: str
+    queries: tuple[str, ...]  # n_q names for the rows
     weights: np.ndarray  # (n_q, n_k)
     output: np.ndarray  # (n_q, d_v)
     leaked: np.ndarray  # (n_q,) weight on keys that should be hidden; NaN in a dead row
@@ -62,15 +63,18 @@ class MaskVariant:
         return tuple(int(i) for i in np.flatnonzero(np.isnan(self.row_sums)))
 
     @property
+    def leaks(self) -> bool:
+        """Whether a hidden key gets any weight, in the rows that are numbers."""
+        return bool((self.leaked > 0).any())  # NaN is not above 0
+
+    @property
     def caption(self) -> str:
         """What this variant does, in numbers."""
         leaked = self.leaked[~np.isnan(self.leaked)]
-        row = int(np.nanargmax(self.leaked)) if leaked.size else 0
-        parts = [
-            f"{self.name}: hidden keys get {_share(leaked.max(initial=0.0))} of row {row}"
-            if leaked.any()
-            else f"{self.name}: hidden keys get exactly 0"
-        ]
+        parts = [f"{self.name}: hidden keys get exactly 0"]
+        if self.leaks:
+            query = self.queries[int(np.nanargmax(self.leaked))]
+            parts = [f"{self.name}: hidden keys get {_share(leaked.max())} of the row of “{query}”"]
         sums = self.row_sums[~np.isnan(self.row_sums)]
         if sums.size and not np.allclose(sums, 1):
             parts.append(f"rows sum to {fixed(sums.min())} … {fixed(sums.max())}")
@@ -88,7 +92,7 @@ class MaskVariant:
         even = sums.size and np.allclose(sums, 1)
         return (
             self.name,
-            _share(leaked.max()) if leaked.any() else "0",
+            _share(leaked.max()) if self.leaks else "0",
             "1" if even else f"{fixed(sums.min())} … {fixed(sums.max())}" if sums.size else "NaN",
             str(len(self.dead_rows)),
             significant(self.error) if len(self.dead_rows) < len(self.row_sums) else "NaN",
@@ -120,12 +124,13 @@ class MaskLab:
         """What to look at."""
         wrong = [one for one in self.variants[1:] if one.error > 0 or one.dead_rows]
         silent = [one for one in wrong if not one.dead_rows]
-        exact = sum(not one.leaked.any() for one in self.variants)
+        exact = sum(not one.leaks for one in self.variants)
         return (
             f"The same scores, {len(self.variants)} masks. None raises an error and all have the same "
             f"shapes; {len(wrong)} of {len(self.variants) - 1} differ from the right output, {len(silent)} "
-            f"of them with a number in every cell. {exact} give hidden keys exactly 0. The last word "
-            f"changed: {_movers(self.variants)}"
+            f"of them with a number in every cell. {exact} of the {len(self.variants)}, the right one among "
+            f"them, give hidden keys exactly 0 in every row that is a number. The last word changed: "
+            f"{_movers(self.variants)}"
         )
 
     @property
@@ -157,9 +162,12 @@ def _movers(variants: tuple[MaskVariant, ...]) -> str:
     return f"{right} earlier rows move under {variants[0].name}, {without} without a mask."
 
 
-def mask_lab(q: np.ndarray, k: np.ndarray, v: np.ndarray, allowed: np.ndarray) -> MaskLab:
-    """q (n_q, d_k), k (n_k, d_k), v (n_k, d_v), allowed (n_q, n_k) -> every variant.
+def mask_lab(
+    q: np.ndarray, k: np.ndarray, v: np.ndarray, allowed: np.ndarray, queries: Sequence[str] = ()
+) -> MaskLab:
+    """q (n_q, d_k), k (n_k, d_k), v (n_k, d_v), allowed (n_q, n_k), names of the queries -> every variant.
 
+    Without names the queries are called by their numbers.
     "On the query axis" needs as many queries as keys and is left out otherwise.
     """
     scaled = scale(score(q, k), q.shape[-1])
@@ -170,6 +178,7 @@ def mask_lab(q: np.ndarray, k: np.ndarray, v: np.ndarray, allowed: np.ndarray) -
     v_changed[-1] += 1
     changed = scale(score(q, k_changed), q.shape[-1])
     right = blend(VARIANTS[RIGHT](scaled, allowed), v)
+    names = tuple(queries) or tuple(map(str, range(len(q))))
     found = []
     for name, weigh in VARIANTS.items():
         if name == "on the query axis" and scaled.shape[0] != scaled.shape[1]:
@@ -177,12 +186,13 @@ def mask_lab(q: np.ndarray, k: np.ndarray, v: np.ndarray, allowed: np.ndarray) -
         weights = weigh(scaled, allowed)
         output = blend(weights, v)
         moved = np.abs(blend(weigh(changed, allowed), v_changed) - output).max(axis=-1)
-        found.append(_variant(name, weights, output, allowed, moved, right))
+        found.append(_variant(name, names, weights, output, allowed, moved, right))
     return MaskLab(allowed, tuple(found))
 
 
 def _variant(
     name: str,
+    queries: tuple[str, ...],
     weights: np.ndarray,
     output: np.ndarray,
     allowed: np.ndarray,
@@ -194,4 +204,4 @@ def _variant(
     error = float(difference[~np.isnan(difference)].max(initial=0.0))
     dead = np.isnan(weights).any(axis=-1)
     leaked = np.where(dead, np.nan, np.where(allowed, 0.0, weights).sum(axis=-1))
-    return MaskVariant(name, weights, output, leaked, weights.sum(axis=-1), moved, error)
+    return MaskVariant(name, queries, weights, output, leaked, weights.sum(axis=-1), moved, error)

@@ -7,6 +7,7 @@ import numpy as np
 
 from core.attention import softmax
 from core.gradients import jacobian_norm
+from core.readouts import entropies
 
 SATURATED = 0.99  # a row whose largest weight is above this is called saturated
 DEAD = 1e-3  # a row whose Jacobian norm is below this is called dead
@@ -29,12 +30,6 @@ def score_rows(d_k: int, n_rows: int, n_keys: int, seed: int) -> np.ndarray:
     rng = np.random.default_rng(seed)
     noise = rng.standard_normal((n_rows, n_keys))
     return noise * np.sqrt(rng.chisquare(d_k, (n_rows, 1)))
-
-
-def entropy_bits(weights: np.ndarray) -> np.ndarray:
-    """weights (..., n_k) -> (...): -Σ a log2 a, 0 log 0 = 0; 2^entropy keys effectively share the row."""
-    logs = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
-    return -(weights * logs).sum(axis=-1) + 0.0  # + 0.0 turns -0 into 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +57,7 @@ def row_statistics(scores: np.ndarray) -> RowStatistics:
     return RowStatistics(
         score_variance=float(scores.var(ddof=1)),
         mean_largest=float(largest.mean()),
-        mean_entropy=float(entropy_bits(weights).mean()),
+        mean_entropy=float(entropies(weights).mean()),
         share_saturated=float((largest > SATURATED).mean()),
         median_norm=float(np.median(norms)),
         mean_norm=float(norms.mean()),

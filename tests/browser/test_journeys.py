@@ -164,6 +164,16 @@ TOO_WIDE = """(main) => {
 }"""
 
 
+@pytest.mark.parametrize("slug", ["real_heads", "code"])
+def test_next_stands_beside_back_on_a_phone_whatever_their_pages_are_called(new_page, app_url, slug):
+    page = new_page("phone")
+    go(page, f"{app_url}/{slug}")
+    back, onward = (page.locator(f".st-key-{name} a").bounding_box() for name in ("back", "next"))
+    assert back["y"] == onward["y"]
+    assert back["x"] + back["width"] < onward["x"]
+    assert onward["x"] + onward["width"] <= 390 - 16
+
+
 @pytest.mark.parametrize("path", PATHS)
 def test_no_page_is_wider_than_a_phone(new_page, app_url, path):
     page = new_page("phone", "dark")
@@ -185,3 +195,16 @@ def test_what_a_page_is_about_stands_above_the_fold(page, app_url, path):
             assert box is not None
             assert box["y"] + box["height"] <= 768, f"{place} ends at {box['y'] + box['height']:.0f}"
     assert page.locator(".stMain").evaluate("(main) => main.scrollWidth <= main.clientWidth")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_table_that_goes_on_to_the_right_is_shaded_there(new_page, app_url, theme):
+    page = new_page("phone", theme)
+    go(page, app_url)
+    table = page.locator("[class*=st-key-written] .stMarkdown").filter(has=page.locator("table"))
+    assert table.evaluate("node => node.scrollWidth > node.clientWidth")
+    attached, places = (
+        table.evaluate(f"node => getComputedStyle(node).{name}.split(', ')")
+        for name in ("backgroundAttachment", "backgroundPositionX")
+    )
+    assert (attached, places) == (["local", "scroll"], ["100%", "100%"])

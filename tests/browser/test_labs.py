@@ -79,3 +79,17 @@ def test_no_lab_is_wider_than_a_phone(app_url: str, new_page: Callable[..., Page
             ".map((node) => node.scrollWidth)"
         )
         assert max(widths) <= 390, f"{lab} on /{slug} is {widths} wide"
+
+
+def test_titles_and_scales_of_narrow_matrices_are_whole(app_url: str, page: Page) -> None:
+    go(page, link(app_url, "softmax", "Rows or columns"))
+    by_row = ["Over each row", "Row sums, by row", "Column sums, by row"]
+    by_column = ["Over each column: wrong", "Row sums, by column", "Column sums, by column"]
+    expect(said(page).locator(".name")).to_have_text([*by_row, *by_column])
+    expect(said(page).locator(".board[data-painted]")).to_be_visible()
+    cut = """(nodes) => nodes.filter((node) => node.scrollWidth > node.clientWidth)
+        .map((node) => node.textContent)"""
+    assert said(page).locator(".name").evaluate_all(cut) == []
+    assert said(page).locator(".scroller").evaluate_all(cut) == []  # the board hides nothing at its right
+    legends = [re.sub(r"\s+", " ", one) for one in said(page).locator(".legend").all_inner_texts()]
+    assert legends == ["0 1", "0 7", "0 7"] * 2  # equal colours are equal sums

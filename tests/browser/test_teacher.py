@@ -245,6 +245,8 @@ def test_a_poll_with_two_browsers(new_page, app_url):
     teacher.get_by_role("button", name="Open a class").click()
     teacher.get_by_role("button", name="Ask", exact=True).click()
     expect(teacher.get_by_text("0 votes")).to_be_visible()
+    teacher.get_by_text("Hide the bars until revealed").click()
+    expect(teacher.locator(".poll")).to_be_visible()
 
     learner.goto(teacher.locator(".stCode").inner_text().strip())
     learner.get_by_text(right, exact=True).click()

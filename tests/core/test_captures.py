@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.attention import attention
+from core.capture_errors import errors
 from core.capture_fields import MAX_POSITIONS
 from core.captures import (
     EXAMPLES,
@@ -43,7 +44,7 @@ def npz(**arrays: np.ndarray) -> bytes:
 
 
 def output_error(capture: Capture) -> float:
-    error = capture.errors().output
+    error = errors(capture).output
     assert error is not None
     return error
 
@@ -60,7 +61,7 @@ def allowed(capture: Capture) -> np.ndarray:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_shipped_captures_are_reproduced(name: str) -> None:
     capture = example_capture(name)
-    weights_error = capture.errors().weights
+    weights_error = errors(capture).weights
     assert output_error(capture) < 1e-5
     assert weights_error is None or weights_error < 1e-5
     assert "Apache-2.0" in capture.source
@@ -70,7 +71,7 @@ def test_what_the_shipped_captures_are() -> None:
     minilm, smollm2 = example_capture("minilm"), example_capture("smollm2")
     assert (minilm.n_heads, minilm.n_kv_heads, minilm.q.shape[-1]) == (12, 12, 32)
     assert (smollm2.n_heads, smollm2.n_kv_heads, smollm2.q.shape[-1]) == (9, 3, 64)
-    assert minilm.errors().weights is not None
+    assert errors(minilm).weights is not None
     assert minilm.allowed is None
     assert np.array_equal(allowed(smollm2), causal(15))
     assert minilm.tokens[:3] == ("[CLS]", "the", "keys")
@@ -254,7 +255,7 @@ def test_whatever_the_arrays_are_it_is_a_capture_or_a_sentence(
     with contextlib.suppress(CaptureError):  # any other error fails the test
         capture = to_capture({name: np.ones(shape, dtype) for name, (shape, dtype) in kinds.items()})
         assert np.isfinite(capture.head(0).weights).all()
-        capture.errors()
+        errors(capture)
 
 
 def test_tokens_of_characters_that_do_not_exist_are_refused() -> None:

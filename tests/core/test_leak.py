@@ -1,12 +1,15 @@
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.attention import attention
 from core.examples import EXAMPLES
 from core.leak import leak_test
 from core.offered import D_KS, HEADS
-from core.setup import Setup, inputs, run
+from core.setup import Setup, allowed, inputs, run
 
 POSITIONS = range(7)
 
@@ -60,6 +63,32 @@ def test_what_is_reported_is_what_happened() -> None:
     assert test.word == inputs(Setup()).key_tokens[6] == "wet"
     assert test.replacement != "wet"
     assert test.position == 6
+
+
+def test_what_is_told_is_enough_to_compute_the_output_by_hand() -> None:
+    """The numbers of the sentence itself, put in place of the word's own, give the output of the test."""
+    setup = Setup(n_heads=2, mask="causal")
+    test = leak_test(setup, 6)
+    for head in range(2):
+        said = test.told(head)
+        assert said.startswith("wet → stone: q = (")
+        told = {
+            name: [float(n.replace("−", "-")) for n in numbers.split(", ")]
+            for name, numbers in re.findall(r"([qkv]) = \(([^)]*)\)", said)
+        }
+        given = inputs(setup)
+        arrays = {name: getattr(given, name)[head].copy() for name in "qkv"}
+        for name, array in arrays.items():
+            array[6] = told[name]
+        output = attention(arrays["q"], arrays["k"], arrays["v"], allowed(setup)).output
+        np.testing.assert_array_equal(output, test.output[head])
+
+
+def test_long_vectors_are_told_by_their_seed_and_queries_that_stay_are_not_told() -> None:
+    assert leak_test(Setup(d_k=64, seed=5), 6).told(0) == (
+        "wet → stone: q, k and v of small whole numbers, from seed 5"
+    )
+    assert "q = " not in leak_test(Setup("needle", 8), 0).told(0)
 
 
 def test_the_single_query_stays_when_a_drawer_is_replaced() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from core.attention import attention, softmax
 from core.masks import causal
-from core.readouts import column_sums, count_moved, map_summary, row_sums
+from core.readouts import column_sums, count_moved, entropies, map_summary, row_sums
 
 
 def test_rows_hand_out_one_and_columns_collect_what_they_get() -> None:
@@ -28,6 +28,13 @@ def test_count_moved() -> None:
     assert count_moved(np.array([0.0, 1e-300, -2.0, 0.0])) == 2
 
 
+def test_entropy_of_even_and_one_hot_rows() -> None:
+    np.testing.assert_allclose(entropies(np.full((2, 8), 1 / 8)), 3)  # bits: 2³ keys share the row
+    one_hot = entropies(np.array([0.0, 1.0, 0.0]))
+    assert one_hot == 0
+    assert not np.signbit(one_hot)
+
+
 def test_map_summary_of_a_head_that_looks_at_the_word_before() -> None:
     weights = np.eye(4, k=-1)
     weights[0, 0] = 1
@@ -37,7 +44,7 @@ def test_map_summary_of_a_head_that_looks_at_the_word_before() -> None:
     assert summary.previous == (0.75, pytest.approx((1 / 2 + 1 / 3 + 1 / 4) / 4))
     assert summary.itself[0] == summary.first[0] / 2 == 0.25
     assert summary.following == (0, 0)
-    assert summary.entropy == (0, pytest.approx(np.log([1, 2, 3, 4]).mean()))
+    assert summary.entropy == (0, pytest.approx(np.log2([1, 2, 3, 4]).mean()))
     assert summary.distance == (0.75, pytest.approx((0 + 1 / 2 + 1 + 3 / 2) / 4))
 
 

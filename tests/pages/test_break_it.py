@@ -24,6 +24,10 @@ def test_every_fault_is_drawn_or_told(open_page: Callable, label: str) -> None:
     for name, steps in (("right", made.right), ("broken", made.wrong)):
         np.testing.assert_array_equal(matrices[f"{name}_weights"]["values"], steps.weights[0])
         np.testing.assert_array_equal(matrices[f"{name}_output"]["values"], steps.output[0])
+    for name in ("weights", "output"):
+        right, wrong = (matrices[f"{side}_{name}"] for side in ("right", "broken"))
+        assert right["limits"] == wrong["limits"]  # equal colours are equal numbers
+        assert right["colours"] == wrong["colours"]
     assert made.fault.title in words(page)
     assert made.fault.faulty_line in [code.value for code in page.get("code")]
     assert all(story in words(page) for story in made.fault.stories)

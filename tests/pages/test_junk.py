@@ -42,7 +42,8 @@ PARAMETERS: dict[str, tuple] = {
     "present": FLAGS, "notes": FLAGS, "broken": SHOWN[:8], "mystery": INDICES, "set": INDICES,
     "line": ("mask", "blend"), "version": ("torch", "module"), "fill_in": FLAGS,
     "off": ("L0H0", "L0H0,L1H1"), "fault": ("mask.missing", "scale.missing"), "cut": FLAGS,
-    "other": REAL, "other_head": ("0", "8", "11"), "sample": tuple(SAMPLES), "causal": tuple(CAUSAL),
+    "other": REAL, "other_head": ("0", "8", "11"), "drawn": ("from q and k",),
+    "sample": tuple(SAMPLES), "causal": tuple(CAUSAL),
     "mask_true": tuple(TRUE_MEANS), "layout": tuple(LAYOUT_OF), "num_heads": (1, 3, 4096),
     "num_kv_heads": (1, 2), "rope": tuple(YES_NO), "causal_alignment": tuple(ALIGNMENTS),
     "alibi": tuple(YES_NO), "weights_as": tuple(PRODUCTS), "factor": (0, 0.5, 1e5, "1e400", "nan"),
@@ -164,7 +165,7 @@ def test_what_a_file_holds_beside_q_k_v_may_be_no_number() -> None:
     give(app, npz(q=SIGNS, k=SIGNS, v=SIGNS, out=SIGNS.astype(str)))
     assert "out must hold real numbers" in app.error[0].value
     give(app, npz(**FILES["not finite"]))
-    assert "weights and output cannot be compared" in " ".join(caption.value for caption in app.caption)
+    assert "weights and output cannot be compared" in app.main.warning[0].value
 
 
 def give(app: AppTest, file: bytes) -> None:

@@ -129,6 +129,7 @@ def test_leak_test_counts_the_rows_that_move(open_page: Callable) -> None:
     assert "causal: **1 of 7** rows move" in words(page)
     page.selectbox(key="replace").select("4 it").run()
     assert "causal: **3 of 7** rows move" in words(page)
+    assert leak_test(Setup(mask="causal"), 4).told(0) in words(page)
 
 
 def test_two_heads_look_elsewhere(open_page: Callable) -> None:

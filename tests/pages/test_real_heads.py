@@ -6,7 +6,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from core.captures import example_capture
+from core.attention import attention, softmax
+from core.capture_errors import errors, own_tensor
+from core.captures import example_capture, to_capture
 from core.grammar import SENTENCES
 from core.head_scores import JOBS, cut_cells, measure
 from core.held_out import TASKS
@@ -15,6 +17,7 @@ from core.real import head_names
 from core.setup import Setup, run
 from core.tiny_model import N_HEADS, Change, Cut, read_sentence, run_model
 from tests.pages.conftest import drawn, read, words
+from ui import captures_board
 
 KEYS = read_sentence(SENTENCES["keys"])
 NINA = "Paul called Nina because she"
@@ -153,17 +156,62 @@ def test_a_head_of_the_model_is_traced_through_the_walk(open_page: Callable, slu
 
 @pytest.mark.parametrize("name", ["minilm", "smollm2"])
 def test_captures_are_browsed_and_traced(open_page: Callable, name: str) -> None:
-    page = open_page("your_tensors", example=name, real_head="5", seq_len=15)
+    page = open_page("your_tensors", example=name, real_head="5", seq_len=15, drawn=captures_board.COMPUTED)
     weights = example_capture(name).head(5).weights
     np.testing.assert_array_equal(drawn(page)["matrices"]["values"], weights)
+    assert drawn(page)["matrices"]["title"] == "Weights A, from q and k"
     assert "Apache-2.0" in words(page)
-    assert f"{example_capture(name).errors().output:.1e}" in words(page)
+    assert f"{errors(example_capture(name)).output:.1e}" in words(page)
+    assert "no more than rounding in float32" in words(page)
+    assert not page.main.warning
     assert "def capture(model" in page.get("code")[0].value
     score = open_page("score", example=name, real_head="5", seq_len=15)
     np.testing.assert_allclose(
         drawn(score)["scores"]["values"], example_capture(name).head(5).scores[:15, :15], atol=1e-4
     )
     assert not drawn(open_page("heads", example=name, real_head="5"))
+
+
+def test_the_files_own_weights_are_drawn_where_it_holds_some(open_page: Callable) -> None:
+    page = open_page("your_tensors", example="minilm", real_head="5", other="smollm2", other_head=3)
+    own, matrices = own_tensor(example_capture("minilm"), "weights", 5), drawn(page)
+    assert not np.array_equal(own, example_capture("minilm").head(5).weights)  # they differ by rounding
+    for name in ("matrices", "5"):
+        np.testing.assert_array_equal(matrices[name]["values"], own)
+    assert matrices["matrices"]["title"] == "Weights A, from the file"
+    assert matrices["other_map"]["title"] == "Weights A, from q and k"  # that file holds none
+    assert "holds no weights" in words(open_page("your_tensors", example="smollm2"))
+
+
+def test_a_file_whose_own_weights_are_wrong_is_not_called_right(open_page: Callable) -> None:
+    arrays = wrong_axis()
+    page = open_page("your_tensors")
+    page.main.get("file_uploader")[0].set_value([("mine.npz", np_file(**arrays), "")]).run()
+    (told,) = page.main.warning
+    cell = errors(to_capture(arrays)).beyond[0]
+    assert cell.head == 2
+    assert "own weights and output are not what q, k and v give" in read(told.value)
+    assert f"Weights, head 2, query {cell.row}, key {cell.col}: the file holds {cell.own:.3f}" in read(
+        told.value
+    )
+    assert f"the four steps give {cell.computed:.3f}" in read(told.value)
+    assert "The four steps, run on q, k and v" not in words(page)
+    np.testing.assert_array_equal(drawn(page)["2"]["values"], arrays["weights"][2])
+    page.button(key="worst_yours").click().run()
+    assert (page.selectbox(key="which_head").value, page.number_input(key="row").value) == ("2", cell.row)
+    np.testing.assert_array_equal(drawn(page)["matrices"]["values"], arrays["weights"][2])
+    page.segmented_control("drawn").set_value(captures_board.COMPUTED).run()
+    np.testing.assert_array_equal(drawn(page)["matrices"]["values"], to_capture(arrays).head(2).weights)
+
+
+def wrong_axis() -> dict[str, np.ndarray]:
+    """A capture whose head 2 has its softmax over the queries."""
+    rng = np.random.default_rng(7)
+    q, k, v = (rng.normal(size=(4, 6, 8)).astype(np.float32) for _ in "qkv")
+    steps = attention(q, k, v)
+    weights = steps.weights.copy()
+    weights[2] = softmax(steps.scaled_scores[2].T).T
+    return {"q": q, "k": k, "v": v, "weights": weights, "out": weights @ v}
 
 
 def test_two_captures_stand_side_by_side(open_page: Callable) -> None:

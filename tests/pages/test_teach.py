@@ -170,7 +170,7 @@ def test_a_class_votes_changes_its_mind_and_sees_the_answer_last(open_page):
     assert item.reason not in words(learner)
     assert 'class="bar"' not in html(learner)
 
-    teacher.run()
+    teacher.checkbox(key="poll_hide").uncheck().run()
     assert "**1** vote" in words(teacher)
     assert html(teacher).count("width:100.0%") == 1
     assert "bar right" not in html(teacher)
@@ -200,17 +200,32 @@ def test_voting_again_starts_from_nothing_and_keeps_the_first_vote_beside_it(ope
     assert html(teacher).count("width:100.0%") == 1
 
 
-def test_bars_can_wait_for_the_reveal(open_page):
+def test_bars_wait_for_the_reveal_unless_the_teacher_shows_them(open_page):
+    """The text promises a class no result before the reveal, and the teacher's page is projected."""
     teacher, code = open_class(open_page, poll="S2")
     press(teacher, "Ask")
-    teacher.checkbox(key="poll_hide").check().run()
     store = poll_store()
     store.vote(store.question(code), new_voter(), "nothing")
     teacher.run()
-    assert "**1** vote" in words(teacher)
+    assert "**1** vote" in words(teacher).split("\n")
     assert 'class="poll"' not in html(teacher)
+    teacher.checkbox(key="poll_hide").uncheck().run()
+    assert 'class="poll"' in html(teacher)
+    teacher.checkbox(key="poll_hide").check().run()
     press(teacher, "Reveal")
     assert 'class="poll"' in html(teacher)
+
+
+def test_the_button_that_stands_out_is_the_next_thing_to_do(open_page):
+    def primary(app):
+        return [button.label for button in app.main.button if button.proto.type == "primary"]
+
+    teacher, _ = open_class(open_page, poll="S2")
+    assert primary(teacher) == ["Ask"]
+    press(teacher, "Ask")
+    assert primary(teacher) == ["Reveal"]
+    press(teacher, "Reveal")
+    assert primary(teacher) == ["Vote again"]
 
 
 def test_a_closed_class_is_gone_for_everybody(open_page):

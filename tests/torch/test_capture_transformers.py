@@ -26,6 +26,7 @@ from transformers import (
     PreTrainedModel,
 )
 
+from core.capture_errors import errors
 from core.captures import Capture, read_capture
 
 SNIPPET = Path(__file__).parents[2] / "assets" / "snippets" / "capture_transformers.py"
@@ -139,7 +140,7 @@ def test_the_numpy_steps_reproduce_the_librarys_attention(
     assert ours.shape == theirs.shape
     assert np.abs(ours - theirs).max() < 1e-5
     assert np.ptp(theirs) > 0.1  # not uniform: equal for a reason
-    output_error = capture.errors().output
+    output_error = errors(capture).output
     assert output_error is not None
     assert output_error < 1e-5
     assert capture.tokens == tuple(TOKENS)

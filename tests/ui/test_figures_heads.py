@@ -42,5 +42,14 @@ def test_maps_that_fit_are_drawn_cell_by_cell() -> None:
     np.testing.assert_array_equal(chart.figure.data[0].z, weights.astype(np.float32))
 
 
+def test_a_files_own_weights_may_be_anything() -> None:
+    weights = np.full((70, 70), 0.25)
+    weights[3, 4], weights[5, 6], weights[7, 8] = -2, 4, np.nan
+    chart, _ = large_map(weights, ([""] * 70, [""] * 70), "light")
+    heatmap = chart.figure.data[0]
+    assert (heatmap.zmin, heatmap.zmax) == (-2, 4)
+    assert "4.000, of query 5" in chart.alt
+
+
 def test_the_last_block_may_be_smaller() -> None:
     np.testing.assert_array_equal(block_max(np.arange(25.0).reshape(5, 5), 2)[-1], [21, 23, 24])

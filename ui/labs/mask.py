@@ -39,7 +39,7 @@ def variants(view: View) -> None:
     chosen = st.selectbox(
         "Beside the right one", others, others.index("0 before softmax"), key="variant", bind="query-params"
     )
-    lab = mask_lab(view.one.q, view.one.k, view.one.v, _allowed(view))
+    lab = mask_lab(view.one.q, view.one.k, view.one.v, _allowed(view), view.inputs.query_tokens)
     found = {one.name: one for one in lab.variants}
     shown = [found[name] for name in (RIGHT, chosen) if name in found]
     bench.board(

@@ -1,5 +1,6 @@
 """A poll's votes as bars."""
 
+from collections.abc import Mapping
 from html import escape
 
 import streamlit as st
@@ -13,12 +14,17 @@ from ui.poll_store import PollStore, Question
 def show(store: PollStore, asked: Question, item: Item) -> None:
     """The bars of this round; once revealed, which answer is right, why, and the bars of the round before."""
     counts = store.counts(asked)
-    votes = sum(counts.values())
-    st.markdown(f"**{votes}** {'vote' if votes == 1 else 'votes'}")
+    total(counts)
     st.html(_drawn(quiz.bars(item, counts), asked.revealed))
     if asked.revealed:
         st.markdown(text.literal(item.reason))
         earlier(store, asked, item)
+
+
+def total(counts: Mapping[str, int]) -> None:
+    """How many have voted, and not for what."""
+    votes = sum(counts.values())
+    st.markdown(f"**{votes}** {'vote' if votes == 1 else 'votes'}")
 
 
 def earlier(store: PollStore, asked: Question, item: Item) -> None:

@@ -117,9 +117,16 @@ def _ask(asked: Question, titles: Mapping[str, str]) -> None:
             "Variant", 0, quiz.MAX_SEED, 0, key="poll_seed", bind="query-params", width=130
         )
         again = (asked.item, asked.seed) == (item_id, seed)
-        st.button("Vote again" if again else "Ask", on_click=_put, args=(item_id, seed), type="primary")
+        voting = bool(asked.item) and not asked.revealed
+        st.button(
+            "Vote again" if again else "Ask", on_click=_put, args=(item_id, seed),
+            type="secondary" if voting else "primary",
+        )  # fmt: skip
         with st.container(key="reveal", width="content"):
-            st.button("Reveal", on_click=_reveal, disabled=not asked.item or asked.revealed)
+            # Not "Vote again", which throws the open votes away, when somebody clicks twice without looking.
+            st.button(
+                "Reveal", on_click=_reveal, disabled=not voting, type="primary" if voting else "secondary"
+            )
     say()
     item = quiz.item(item_id, seed)
     page = titles.get(item.page, item.page)
@@ -143,7 +150,7 @@ def _votes(asked: Question) -> None:
     if not asked.item:
         return
     open_now = not asked.revealed
-    hidden = st.checkbox("Hide the bars until revealed", key="poll_hide") and open_now
+    hidden = st.checkbox("Hide the bars until revealed", value=True, key="poll_hide") and open_now
     st.fragment(_count, run_every=SECONDS if open_now else None)(asked, hidden)
 
 
@@ -151,7 +158,7 @@ def _count(asked: Question, hidden: bool) -> None:
     try:
         store = poll_store()
         if hidden:
-            st.markdown(f"**{sum(store.counts(asked).values())}** votes")
+            bars.total(store.counts(asked))
         else:
             bars.show(store, asked, quiz.item(asked.item, asked.seed))
     except (PollAway, PollRefused) as error:

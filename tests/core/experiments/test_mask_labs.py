@@ -69,7 +69,12 @@ def test_which_rows_move_when_the_last_word_changes(variants):
 
 
 def test_the_lab_counts_its_variants():
-    lab = mask_lab(*INPUTS, CAUSAL)
+    lab = mask_lab(*INPUTS, CAUSAL, inputs(Setup()).query_tokens)
+    zeros = [row[0] for row in lab.table[1:] if row[1] == "0"]
+    assert f"{len(zeros)} of the 10, the right one among them, give hidden keys exactly 0" in lab.caption
+    assert RIGHT in zeros
+    found = {one.name: one.caption for one in lab.variants}
+    assert "hidden keys get 86\N{NO-BREAK SPACE}% of the row of “The”" in found["0 before softmax"]
     assert len(lab.variants) == len(VARIANTS) == 10
     assert "8 of 9 differ from the right output, 6 of them with a number in every cell" in lab.caption
     assert "0 earlier rows move under −∞ before softmax, 6 without a mask" in lab.caption

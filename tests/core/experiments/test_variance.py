@@ -64,13 +64,6 @@ def test_real_scores_are_dot_products_of_the_seed():
     np.testing.assert_allclose(rows.real_scores(4, 3, 5), (q * k).sum(axis=1), rtol=1e-6)
 
 
-def test_entropy_of_even_and_one_hot_rows():
-    np.testing.assert_allclose(rows.entropy_bits(np.full((2, 8), 1 / 8)), 3)
-    one_hot = rows.entropy_bits(np.array([0.0, 1.0, 0.0]))
-    assert one_hot == 0
-    assert not np.signbit(one_hot)
-
-
 def test_row_statistics_count_what_they_say():
     scores = np.array([[0.0, 0.0], [10.0, 0.0], [4.0, 0.0], [5.0, 0.0]])
     largest = softmax(scores).max(axis=-1)
