@@ -21,6 +21,7 @@ from core.files import InputError
 
 TENSOR_CORE = 2.0**-11  # float32 products of recent GPUs keep 10 bits unless told otherwise (TF32)
 MAX_READINGS = 32
+FEW_SCORES = 1 << 14  # what other settings than the stated ones are tried on
 AS_GOOD = 4.0  # an explanation with so many times the round-off of the best is as good
 
 
@@ -49,14 +50,15 @@ class Case:
         beliefs: Beliefs,
         max_faults: int,
         progress: Progress | None,
+        max_scores: int = MAX_SCORES,
     ) -> None:
-        """Read the fields in every way that fits; InputError if none does."""
+        """Read the fields in every way that fits; InputError if none does. Large ones are sampled."""
         self.fields, self.beliefs = fields, beliefs
         self.max_faults = max_faults
         self.progress = progress or _untold
         self.fine, self.coarse = suggested_roundoffs(fields)
         all_readings = readings(fields, beliefs)[:MAX_READINGS]
-        parts = [part_of(r.problem, r.targets, MAX_SCORES) for r in all_readings]
+        parts = [part_of(r.problem, r.targets, max_scores) for r in all_readings]
         self.sample_note = parts[0].sentence
         self.readings = [
             replace(reading, problem=part.problem, targets=part.targets)
@@ -85,6 +87,11 @@ class Case:
         if answer:
             return answer
         return self._two_faults(found[:2], levels) if self.max_faults > 1 else None
+
+    def _at_a_glance(self) -> Diagnosis | None:
+        """Right, or one fault that nothing has to be fitted for, in the finest arithmetic."""
+        found = [self._start(reading, self.fine) for reading in self.readings]
+        return self._right(found) or self._best_of(found, self._single_candidates)
 
     def _start(self, reading: Reading, roundoff: float) -> _Found:
         search = Search(reading.problem, reading.targets, roundoff)
@@ -269,10 +276,10 @@ class Case:
         for believed, advice in other_beliefs(self.beliefs):
             self.progress(0.9, "other settings")
             try:
-                other = Case(self.fields, believed, 1, None)
+                other = Case(self.fields, believed, 1, None, FEW_SCORES)
             except InputError:  # these arrays do not go with that setting
                 continue
-            answer = other._decide(other.readings) or other._partly_right()
+            answer = other._at_a_glance() or other._partly_right()
             if answer and answer.verdict in ("correct", "fault"):
                 return wording.otherwise(advice, answer.message)
         return ""
@@ -280,7 +287,7 @@ class Case:
     def _partly_right(self) -> Diagnosis | None:
         """Some heads or batch entries are right and others are not: what the others show by themselves."""
         best: tuple[_Found, Partly] | None = None
-        for reading in map(_only_output, self.readings):
+        for reading in self.readings:
             one = self._start(reading, max(self.fine, self.coarse))
             axes = (HEADS,) if self.sample_note else (HEADS, ENTRIES)  # of entries left out nothing is known
             partly = partly_right(reading, one.search.limit, axes)
@@ -290,8 +297,9 @@ class Case:
             return None
         one, partly = best
         part = wrong_part(one.reading, partly)
-        if part is not None and (answer := self._fault_of_part(one, part, partly)):
-            return answer
+        for tried in (part, _only_output(part)) if part is not None else ():
+            if answer := self._fault_of_part(one, tried, partly):
+                return answer
         message = f"{wording.unexplained(np.inf)} {partly.sentence}"
         return self._answer("unexplained", message, one, notes=one.reading.notes)
 

@@ -72,7 +72,7 @@ def _causal(choice: Choice, _: Problem) -> Meant:
     return Meant("say that it is causal", {"causal": True})
 
 
-MASK = "put the mask that you mean into the file, as `mask` (True = may attend)"
+MASK = "put the mask that you mean into the file, as mask (True = may attend)"
 
 
 def _mask(choice: Choice, problem: Problem) -> Meant:
@@ -125,13 +125,13 @@ WAYS: dict[str, Way] = {
     "score.alibi_not_wanted": _always("say that the scores get an ALiBi bias", alibi=True),
     "score.alibi_missing": _always("do not say that the scores get an ALiBi bias", alibi=False),
     "score.alibi_slopes": _always(
-        "put your own bias into the file, as `bias`, and do not say ALiBi", alibi=False
+        "put your own bias into the file, as bias, and do not say ALiBi", alibi=False
     ),
     "score.alibi_sign": _always(
-        "put your own bias into the file, as `bias`, and do not say ALiBi", alibi=False
+        "put your own bias into the file, as bias, and do not say ALiBi", alibi=False
     ),
-    "blend.residual_added": _always("save `out` before the residual is added"),
-    "blend.residual_subtracted": _always("save `out` before the residual is subtracted"),
-    "blend.output_scaled": _always("save `out` before it is multiplied"),
+    "blend.residual_added": _always("save out before the residual is added"),
+    "blend.residual_subtracted": _always("save out before the residual is subtracted"),
+    "blend.output_scaled": _always("save out before it is multiplied"),
     "projection.wo_missing": _always("leave wo out of the file"),
 }

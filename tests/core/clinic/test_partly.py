@@ -107,3 +107,14 @@ def test_a_setting_that_is_too_much_is_named(stated, said):
     answer = diagnose(q=Q, k=K, v=V, out=out, **{**STATED, **stated})
     assert answer.verdict == "unexplained"
     assert f"if you {said}, this comes out: heads 0, 1, 3 are right. The others: " in answer.message
+
+
+def test_weights_that_made_the_output_are_not_doubted():
+    weights = soft(SCALED)
+    weights[:, 2] = soft(SCALED[:, 2].swapaxes(-1, -2)).swapaxes(-1, -2)
+    answer = diagnose(q=Q, k=K, v=V, out=weights @ V, weights=weights, **STATED)
+    assert (answer.labels, answer.explanations[0].details) == ([["softmax.axis_query"]], ("only in head 2",))
+    assert answer.notes == ()
+    other = diagnose(q=Q, k=K, v=V, out=weights @ V, weights=RANDOM.random((B, H, T, T)), **STATED)
+    assert other.labels == [["softmax.axis_query"]]
+    assert any("not the ones" in note for note in other.notes)
