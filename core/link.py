@@ -14,7 +14,7 @@ FIRST_CELL = {
 }
 
 
-def query(setup: Setup, **cell: int | str) -> str:
+def query(setup: Setup, **cell: int | float | str) -> str:
     """ "example=coref&seq_len=8&row=6": each field of Setup and of the selected cell that is not the default.
 
     `cell` may hold row, col, channel and head; further names (present, class, ...) are passed on.

@@ -14,7 +14,7 @@ ECHO_SECONDS = 0.8  # an answer is there by then; sooner nobody types the old nu
 _ASSIGNED = "assigned"  # session_state: key -> (its value, the values before, when)
 
 
-def assign(values: Mapping[str, int | str]) -> None:
+def assign(values: Mapping[str, int | float | str]) -> None:
     """In a callback, or before they are drawn: give inputs these values.
 
     Streamlit tells the browser of an address that changes. Where a reader was there and back before the first
@@ -43,7 +43,7 @@ def is_echo(key: str) -> bool:
     return st.session_state.get(key) in before
 
 
-def _latest() -> dict[str, tuple[int | str, set, float]]:
+def _latest() -> dict[str, tuple[int | float | str, set, float]]:
     """The assignments that the browser may not have heard of yet."""
     now = time.monotonic()
     assigned = st.session_state.get(_ASSIGNED, {})

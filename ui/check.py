@@ -121,9 +121,9 @@ def _comment(attempt: Attempt, seed: int, titles: Mapping[str, str], *, last: bo
     st.markdown(f"**{text.literal(item.question)}**")
     st.markdown(f"{verdict}. You answered: {text.literal(feedback.given)}")
     st.markdown(text.literal(" ".join(filter(None, (feedback.meant, feedback.reason, feedback.measured)))))
-    if item.page in titles:
-        where = address(item.page, link.query(item.setup, row=item.row, col=item.col))
-        st.markdown(f"[See it on the page {titles[item.page]}]({where})")
+    if item.seen_on in titles:
+        where = address(item.seen_on, link.query(item.setup, row=item.row, col=item.col, **item.show))
+        st.markdown(f"[See it on the page {titles[item.seen_on]}]({where})")
     if item.page in quiz.result(attempt.done(seed)).go_back and not feedback.correct:
         st.markdown("That is the second miss about this page: walk it again.")
     st.button("See the result" if last else "Next question", on_click=_go_on, args=(attempt, seed))

@@ -3,18 +3,23 @@
 The browser is sent the question and the texts of the options, and nothing else until the reader commits.
 """
 
+import re
+
 import streamlit as st
 
 from core import link, quiz
 from core.quiz import PREDICTIONS, Item
-from core.setup import inputs
+from core.setup import choices, inputs
 from ui import controls, keep, presenter, text
+from ui.labs.bench import ANCHOR
 from ui.view import View
 
 SKIPPED = ""
 FIRST_SEED = {"mask": 1}  # the author's own numbers stand in the page's first lab
 REVEALED = "revealed"  # session_state: mark of the item whose answer a class was shown
 VARIANT = "twin"  # URL parameter: which of the twins of each question
+SEED = re.compile(r"(?P<id>\w+) (?P<seed>\d{1,4}) .*", re.ASCII)  # in a mark
+MOST_MET = 100  # twins that are not asked again
 
 
 def show(view: View, slug: str) -> None:
@@ -32,8 +37,15 @@ def show(view: View, slug: str) -> None:
             _for_class(view, item, body, choices)
             return
         given = _given(item)
-        draw = _ask if given is None else _skipped if given == SKIPPED else _compare
-        draw(view, item, body, choices)
+        if given is None:
+            _ask(view, item, body, choices)
+        elif given == SKIPPED:
+            _skipped(item, choices)
+        else:
+            _compare(view, item, body)
+            with choices:
+                _another(view, slug, variant)
+                _show_it(view, slug, item)
 
 
 def _for_class(view: View, item: Item, body, buttons) -> None:  # noqa: ANN001
@@ -67,7 +79,7 @@ def question(view: View, item: Item) -> str:
         told.append(sentence)
     if asked.d_k != shown.d_k:
         told.append(f"at d_k = {asked.d_k}")
-    if shown.edits and not asked.edits:
+    if shown.edits not in (asked.edits, item.show.get("edits")):
         told.append("without your edits")
     if "“" not in item.question or not told:
         return item.question
@@ -106,12 +118,12 @@ def _ask(view: View, item: Item, body, buttons) -> None:  # noqa: ANN001 - strea
         st.button("Skip", on_click=_keep, args=(item, SKIPPED), type="tertiary")
 
 
-def _skipped(_: View, item: Item, body, buttons) -> None:  # noqa: ANN001, ARG001
+def _skipped(item: Item, buttons) -> None:  # noqa: ANN001
     with buttons:
         st.button("Predict, then see", on_click=_forget, args=(item,))
 
 
-def _compare(view: View, item: Item, body, buttons) -> None:  # noqa: ANN001
+def _compare(view: View, item: Item, body) -> None:  # noqa: ANN001
     """The prediction beside what was measured, the reason, and what a wrong answer would have meant."""
     feedback = quiz.check(item, answers()[mark(item)])
     with body:
@@ -120,10 +132,38 @@ def _compare(view: View, item: Item, body, buttons) -> None:  # noqa: ANN001
         beside = [text.literal(words) for words in (feedback.given, feedback.measured)]
         st.markdown(f"| You predicted | Measured |\n| :-- | :-- |\n| {verdict} {beside[0]} | {beside[1]} |")
         st.markdown(text.literal(f"{feedback.meant} {feedback.reason}".strip()))
-    with buttons:
-        st.button("Another like it", on_click=_next_variant)
-        if (item.setup, item.row, item.col) != (view.setup, view.selection.row, view.selection.col):
-            st.button("Show it", on_click=controls.open_state, args=(item.setup, item.row, item.col))
+
+
+def _another(view: View, slug: str, variant: int) -> None:
+    """The way to a twin that asks something else, as long as there is one."""
+    first = FIRST_SEED.get(slug, 0)
+    seeds = [found for mark in answers() if (found := SEED.fullmatch(mark)) is not None]
+    this = asked(view, slug, variant).id
+    met = [int(found["seed"]) - first for found in seeds if found["id"] == this]
+    if first:
+        met.append(-first)  # its numbers stand on the page
+    following = quiz.next_twin(lambda number: asked(view, slug, number), variant, met[-MOST_MET:])
+    if following is not None:
+        st.button("Another like it", on_click=_take_variant, args=(following,))
+
+
+def _show_it(view: View, slug: str, item: Item) -> None:
+    """The way to the state in which the claim can be seen, here or on another page."""
+    if slug != item.seen_on:
+        st.markdown(f"[Show it]({address(item)})", width="content")
+        return
+    now = choices(view.setup) | {"row": view.selection.row, "col": view.selection.col}
+    wanted = choices(item.setup) | {"row": item.row, "col": item.col} | dict(item.show)
+    if any(now.get(name, st.session_state.get(name)) != value for name, value in wanted.items()):
+        st.button("Show it", on_click=controls.open_state, args=(item.setup, item.row, item.col, item.show))
+        return
+    for name in [value for key, value in item.show.items() if key.endswith("_lab")]:
+        st.markdown(f"[It is below, in the lab {name}](#{ANCHOR})", width="content")
+
+
+def address(item: Item) -> str:
+    """Where an item's claim can be seen, relative to any page of the tutor."""
+    return f"{item.seen_on}?{link.query(item.setup, row=item.row, col=item.col, **item.show)}"
 
 
 def _turn(item: Item) -> None:
@@ -140,5 +180,5 @@ def _forget(item: Item) -> None:
     answers().pop(mark(item), None)  # a double click comes here twice
 
 
-def _next_variant() -> None:
-    st.session_state[VARIANT] = (st.session_state[VARIANT] + 1) % (quiz.MAX_SEED + 1)
+def _take_variant(variant: int) -> None:
+    st.session_state[VARIANT] = variant

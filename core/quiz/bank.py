@@ -1,6 +1,6 @@
 """The 32 items by their id, in the order of the lesson."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -39,6 +39,7 @@ PREDICTIONS = {  # the item that a page asks: one whose answer the page does not
     "break_it": "D2", "code": "B3", "clinic": "D1",
 }  # fmt: skip
 MAX_SEED = 9999
+LOOK_AHEAD = 60  # seeds that are looked through for a twin
 
 
 @lru_cache(maxsize=512)
@@ -51,6 +52,16 @@ def item(item_id: str, seed: int = 0) -> Item:
     if not 0 <= seed <= MAX_SEED:
         raise ValueError(f"seed is {seed}, but it must be from 0 to {MAX_SEED}")
     return template.make(Case.of(item_id, template.page, item_id in POLLS, seed))
+
+
+def next_twin(make: Callable[[int], Item], seed: int, met: Iterable[int] = ()) -> int | None:
+    """The next seed that asks something else than this one and those that were met; None where none is near.
+
+    `make` gives the item of a seed. A twin that only shuffles the options asks the same.
+    """
+    asked = {make(number).asks for number in {seed, *met}}
+    following = ((seed + step) % (MAX_SEED + 1) for step in range(1, LOOK_AHEAD + 1))
+    return next((number for number in following if make(number).asks not in asked), None)
 
 
 def items_of(page: str) -> tuple[str, ...]:

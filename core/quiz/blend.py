@@ -5,11 +5,23 @@ from itertools import permutations
 import numpy as np
 
 from core.attention import attention
+from core.edits import written_edits
 from core.experiments.prose import sizes
 from core.numbers import number
 from core.quiz.case import Case
 from core.quiz.model import Item
 from core.setup import Setup
+
+CHANGES = (  # what is done to V, what the output does then, the factor, what is added
+    ("double V", "doubles", 2.0, 0.0),
+    ("triple V", "triples", 3.0, 0.0),
+    ("halve V", "is halved", 0.5, 0.0),
+    ("turn the sign of every number of V", "turns its signs", -1.0, 0.0),
+    ("multiply V by 10", "is multiplied by 10", 10.0, 0.0),
+    ("divide V by 4", "is divided by 4", 0.25, 0.0),
+    ("add 5 to every number of V", "rises by 5", 1.0, 5.0),
+    ("subtract 2 from every number of V", "falls by 2", 1.0, -2.0),
+)
 
 
 def b1(case: Case) -> Item:
@@ -38,13 +50,11 @@ def b1(case: Case) -> Item:
 
 def b2(case: Case) -> Item:
     """V does not choose."""
-    verb, does, factor = case.pick(
-        ("double", "doubles", 2.0),
-        (("double", "doubles", 2.0), ("triple", "triples", 3.0), ("halve", "is halved", 0.5)),
-    )
-    before, after = case.steps, attention(case.steps.q, case.steps.k, factor * case.steps.v)
+    verb, does, factor, added = case.pick(CHANGES[0], CHANGES)
+    changed = factor * case.steps.v + added
+    before, after = case.steps, attention(case.steps.q, case.steps.k, changed)
     weights_moved = float(np.abs(after.weights - before.weights).max())
-    found = (weights_moved > 0, bool(np.allclose(after.output, factor * before.output)))
+    found = (weights_moved > 0, bool(np.allclose(after.output, factor * before.output + added)))
     key = {(False, True): "output", (True, True): "both", (True, False): "weights"}.get(found, "nothing")
     options = [
         (
@@ -54,7 +64,7 @@ def b2(case: Case) -> Item:
         ),
         ("output", f"the output {does}, A stays", ""),
         ("nothing", "nothing: softmax normalises", "Softmax has done its work before V comes in."),
-        ("both", f"A {does}, and so the output", "A row of A always sums to 1."),
+        ("both", f"A {does}, and the output with it", "A row of A always sums to 1."),
     ]
     row, col = case.pick((4, 1), [(i, int(weights.argmax())) for i, weights in enumerate(before.weights)])
     measured = (
@@ -62,7 +72,11 @@ def b2(case: Case) -> Item:
         f"{before.output[row, 0]:.2f} to {after.output[row, 0]:.2f}."
     )
     reason = "V enters only in the last step, which is a plain matrix product."
-    return case.choice(f"You {verb} V. What happens?", options, key, reason, measured, (row, col))
+    if added:
+        reason = "V enters only in the last step. What every value gains, their average gains too."
+    lab = {"blend_lab": "Doubling", "doubled": "V"}
+    show = lab if (factor, added) == (2, 0) else {"edits": _edits(case.steps.v, changed)}
+    return case.choice(f"You {verb}. What happens?", options, key, reason, measured, (row, col), show)
 
 
 def b3(case: Case) -> Item:
@@ -83,3 +97,9 @@ def b3(case: Case) -> Item:
     )
     question = f"Q and K are {sizes(q)}, V is {sizes(v)}. What is the shape of the output?"
     return case.choice(question, options, sizes(output), reason, f"The core's output is {sizes(output)}.")
+
+
+def _edits(before: np.ndarray, after: np.ndarray) -> str:
+    """The edits that turn one V of head 0 into the other."""
+    cells = np.argwhere(before != after).tolist()
+    return written_edits({("v", 0, row, channel): float(after[row, channel]) for row, channel in cells})

@@ -66,12 +66,16 @@ class Case:
         reason: str,
         measured: str,
         cell: tuple[int, int] = (0, 0),
+        show: Mapping[str, int | float | str] | None = None,
     ) -> Item:
-        """An item with options (key, text, meaning); `answer` is the key that the core found true."""
+        """An item with options (key, text, meaning); `answer` is the key that the core found true.
+
+        `show`: what a page opens beside the setup for the claim to be seen, by the names in its address.
+        """
         if [key for key, _, _ in options].count(answer) != 1:
             raise ValueError(f"item {self.id}, seed {self.seed}: {answer!r} is not one of its options")
         shown = shuffled(tuple(Option(*option) for option in options), self.id, self.seed)
-        return self._item(question, shown, answer, 0, (), "", reason, measured, cell)
+        return self._item(question, shown, answer, 0, (), "", reason, measured, cell, show or {})
 
     def number(
         self,
@@ -89,10 +93,11 @@ class Case:
         return self._item(question, (), float(answer), decimals, known, otherwise, reason, measured, cell)
 
     def _item(self, question: str, options: tuple, answer: str | float, decimals: int, slips: tuple,
-              otherwise: str, reason: str, measured: str, cell: tuple[int, int]) -> Item:  # fmt: skip
+              otherwise: str, reason: str, measured: str, cell: tuple[int, int],
+              show: Mapping[str, int | float | str] | None = None) -> Item:  # fmt: skip
         return Item(
             self.id, self.seed, self.page, question, options, answer, decimals, slips, otherwise,
-            reason, measured, self.poll, self.setup, *cell,
+            reason, measured, self.poll, self.setup, *cell, show=show or {},
         )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.quiz.bank import PAGES, TEMPLATES, items_of
+from core.quiz.bank import PAGES, PREDICTIONS, TEMPLATES, items_of
 
 LENGTH = 8
 ENOUGH_MISSES = 2  # of one page: the reader is sent back to it and asked no more about it
@@ -40,14 +40,15 @@ def next_item(done: Sequence[Answered], seed: int) -> str | None:
     """The id of the next item; None once eight are answered.
 
     A page that was just missed is asked once more. Otherwise the pages come in turn, the hardest
-    first. No item comes twice, and none of a page that was missed twice.
+    first. No item comes twice, and none of a page that was missed twice. What a page has asked by itself
+    comes last.
     """
     if len(done) >= LENGTH:
         return None
     asked = {answer.item_id for answer in done}
     for page in _turn(done):
         left = [item_id for item_id in items_of(page) if item_id not in asked]
-        if left:
+        if left := [item_id for item_id in left if item_id not in PREDICTIONS.values()] or left:
             return left[int(np.random.default_rng([seed, len(done)]).integers(len(left)))]
     return None
 

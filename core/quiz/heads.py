@@ -1,5 +1,7 @@
 """Items of the heads page. Each takes a Case and lets the core find the answer."""
 
+from itertools import product
+
 import numpy as np
 
 from core.attention import AttentionSteps, score, softmax
@@ -11,6 +13,7 @@ from core.quiz.case import Case
 from core.quiz.model import Item
 from core.setup import Setup, run
 
+COUNTS = {2: "two", 4: "four", 8: "eight"}
 HALVES = ("first half", "second half")
 
 
@@ -63,6 +66,7 @@ def h2(case: Case) -> Item:
         "reshape only cuts the same flat order anew. The shape is right and the content is wrong, silently.",
         f"Traced element by element: token {token}, channels {half * d_k} to {half * d_k + d_k - 1}.",
         (row, 0),
+        {"heads_lab": "Wrong reshape"},
     )
 
 
@@ -85,47 +89,52 @@ def h3(case: Case) -> Item:
         f"{h} products of width {d_model} / {h}. Only the number of softmax entries grows, {h} times.",
         f"T = {n}, d_model = {d_model}: {count(one)} with one head, {count(many)} with {h}. "
         f"Softmax entries: {count(before.softmax_entries)} and {count(after.softmax_entries)}.",
+        show={"heads_lab": "Cost", "cost_len": n, "cost_width": d_model},
     )
 
 
 def h4(case: Case) -> Item:
     """One wide head's scores are the sum of the narrow heads' scores."""
+    h, d_k = case.pick((2, 4), tuple(product((2, 4, 8), (2, 4, 8, 16))))
     if case.seed:
-        case = case.on(Setup("random", case.setup.seq_len, 4, n_heads=2, seed=case.seed))
+        case = case.on(Setup("random", case.setup.seq_len, d_k, n_heads=h, seed=case.seed))
     else:
-        case = case.on(Setup("two_heads", 7, 4, n_heads=2))
-    heads = run(case.setup).heads
+        case = case.on(Setup("two_heads", 7, d_k, n_heads=h))
+    heads, several, wide_k = run(case.setup).heads, COUNTS[h], h * d_k
+    every = "both" if h == 2 else f"all {several}"
     wide = score(np.concatenate(list(heads.q), axis=-1), np.concatenate(list(heads.k), axis=-1))
     named = {"sum": heads.scores.sum(0), "average": heads.weights.mean(0), "larger": heads.scores.max(0)}
     options = [
-        ("sum", "the sum of the two heads' scores", ""),
+        ("sum", f"the sum of the {several} heads' scores", ""),
         (
             "average",
-            "the average of the two heads' weights",
+            f"the average of the {several} heads' weights",
             ("Weights come after softmax, in each head apart."),
         ),
         (
             "unrelated",
             "unrelated to them",
-            ("8 channels are the first 4 and the last 4, and so are the products."),
+            (f"{wide_k} channels are {several} slices of {d_k}, and so are the products."),
         ),
         (
             "larger",
-            "the larger of the two",
-            ("Nothing chooses between the heads: both halves of the sum count."),
+            "the larger of the two" if h == 2 else f"the largest of the {several}",
+            (f"Nothing chooses between the heads: {every} parts of the sum count."),
         ),
     ]
     row = 4
-    weights = softmax(wide / np.sqrt(2 * heads.q.shape[-1]))
+    weights = softmax(wide / np.sqrt(wide_k))
     difference = number(float(np.abs(wide - named["sum"]).max()))
     return case.choice(
-        "The 8-wide scores of one head, compared with two 4-wide heads cut from the same vectors, are …",
+        f"The {wide_k}-wide scores of one head, compared with {several} {d_k}-wide heads cut from the same "
+        "vectors, are …",
         options,
         next((name for name, scores in named.items() if np.allclose(wide, scores)), "unrelated"),
-        "A dot product over 8 channels is the sum of two over 4. "
-        "One head must mix both wishes before its one softmax.",
+        f"A dot product over {wide_k} channels is the sum of {several} over {d_k}. "
+        f"One head must mix {every} wishes before its one softmax.",
         f"Largest difference to the sum: {difference}. {_favourites(case, heads, weights, row)}",
         (row, int(heads.weights[0, row].argmax())),
+        {"heads_lab": "One wide head"},
     )
 
 
@@ -138,10 +147,11 @@ def _really_at(seq_len: int, d_k: int, head: int, row: int) -> tuple[int, int]:
 
 
 def _favourites(case: Case, heads: AttentionSteps, weights: np.ndarray, row: int) -> str:
-    """What the two heads' favourites of a row get in the heads, and in the one wide head."""
+    """What the first two heads' favourites of a row get in these heads, and in the one wide head."""
     tops = [int(heads.weights[head, row].argmax()) for head in (0, 1)]
     apart = " and ".join(
         (f"{case.key(top)} {heads.weights[head, row, top]:.2f}") for head, top in enumerate(tops)
     )
     mixed = " and ".join(f"{case.key(top)} {weights[row, top]:.2f}" for top in tops)
-    return f"Row {case.query(row)}: apart, the heads give {apart}; the one head gives {mixed}."
+    which = "the heads" if len(heads.weights) == len(tops) else "heads 0 and 1"
+    return f"Row {case.query(row)}: apart, {which} give {apart}; the one head gives {mixed}."

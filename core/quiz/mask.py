@@ -70,6 +70,7 @@ def m2(case: Case) -> Item:
         "A causal mask gives every later word a weight of exactly 0, and 0 times anything is 0.",
         f"Leak test: {len(moved)} of {n} output rows moved; without the mask {len(moved_open)} of {n}.",
         (place, place),
+        {"replace": f"{place} {case.inputs.key_tokens[place]}"},
     )
 
 
@@ -93,6 +94,7 @@ def m3(case: Case) -> Item:
         _sums(sums),
         "The hidden shares are taken away and handed to nobody. Dividing by the new sums would repair it.",
         f"Row sums: {', '.join(f'{value:.2f}' for value in sums)}.",
+        show={"mask_lab": "Ways to mask", "variant": "0 after softmax"},
     )
 
 
@@ -117,6 +119,7 @@ def m4(case: Case) -> Item:
         "e⁰ = 1, so a score of 0 is an ordinary, live score. Only e^(−∞) is 0.",
         f"The {later} later words get {share:.3f} together. With −∞ they get exactly 0.",
         (row, row + 1),
+        {"mask_lab": "Ways to mask", "variant": "0 before softmax"},
     )
 
 

@@ -1,7 +1,8 @@
 """What a quiz item is, and the judging of an answer."""
 
 import zlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -34,9 +35,21 @@ class Item:
     reason: str
     measured: str  # what the core measured, in a sentence
     poll: bool  # suits a class poll
-    setup: Setup  # the state that shows it
+    setup: Setup  # the state that it asks about, and its cell
     row: int
     col: int
+    show: Mapping[str, int | float | str] = field(default_factory=dict)  # what to open beyond it, to see it
+    show_page: str = ""  # slug of the page where it is seen, where that is not `page`
+
+    @property
+    def seen_on(self) -> str:
+        """Slug of the page where the claim can be seen."""
+        return self.show_page or self.page
+
+    @property
+    def asks(self) -> tuple[str, frozenset[str]]:
+        """What tells its question from that of a twin: its words, and what there is to choose."""
+        return self.question, frozenset(option.text for option in self.options)
 
     @property
     def kind(self) -> str:

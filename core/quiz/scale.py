@@ -66,7 +66,8 @@ def c2(case: Case) -> Item:
         f"Entries are independent, with mean 0 and variance 1. d_k goes from {start} to {end}. "
         "The typical size (standard deviation) of a raw score is multiplied by …"
     )
-    return case.choice(question, options, key, reason, measured)
+    show = {"scale_lab": "Variance", "lab_d_k": end}
+    return case.choice(question, options, key, reason, measured, show=show)
 
 
 def c3(case: Case) -> Item:
@@ -91,6 +92,7 @@ def c3(case: Case) -> Item:
         f"Softmax reads the gaps between scores. With {gaps} gaps the rows get {kind}.",
         f"{case.query(row)} → {case.key(col)} goes from {right[row, col]:.3f} to {found[row, col]:.3f}.",
         (row, col),
+        {"scale_lab": "Divisors"},
     )
 
 
@@ -151,7 +153,8 @@ def c5(case: Case) -> Item:
         f"d_k = {d_k}, random vectors of unit variance, {KEYS} keys. Without the scale, the median slope of "
         "softmax (the norm of its Jacobian) is about … of the scaled one."
     )
-    return case.choice(question, options, key, reason, measured)
+    show = {"scale_lab": "Gradient", "measure": "median gradient", "n_keys": KEYS}
+    return case.choice(question, options, key, reason, measured, show=show)
 
 
 def c6(case: Case) -> Item:

@@ -1,8 +1,11 @@
 """Items of the score page. Each takes a Case and lets the core find the answer."""
 
+from itertools import product
+
 import numpy as np
 
 from core.arithmetic import score_cell
+from core.edits import written_edits
 from core.experiments.prose import sizes
 from core.numbers import number
 from core.quiz.case import Case, cells, vector
@@ -77,7 +80,8 @@ def s3(case: Case) -> Item:
     reason = f"{line.capitalize()} {word} of S holds the products of this {tensor} with every {other}."
     measured = f"Each entry was edited in turn: {int(moved.sum())} cells of S moved. They lie in one {kind}."
     question = f"You edit the {tensor} of {word}. Which part of S can change?"
-    return case.choice(question, options, kind, reason, measured, (place, place))
+    edits = _telling_edits(case, tensor[0], place)
+    return case.choice(question, options, kind, reason, measured, (place, place), {"edits": edits})
 
 
 def s4(case: Case) -> Item:
@@ -132,6 +136,17 @@ def _can_change(setup: Setup, tensor: str, place: int) -> np.ndarray:
         after = run(Setup(setup.example, setup.seq_len, setup.d_k, edits=edits)).heads.scores[0]
         moved |= after != before
     return moved
+
+
+def _telling_edits(case: Case, tensor: str, place: int) -> str:
+    """-> edits of this one vector, as few and as small as will move every cell of S that it can move."""
+    vector, others = (case.steps.k, case.steps.q) if tensor == "k" else (case.steps.q, case.steps.k)
+    able = others.any(axis=-1)
+    small = product(range(3), repeat=vector.shape[1])
+    steps = sorted(small, key=lambda step: (np.count_nonzero(step), sum(step)))
+    step = next(step for step in steps if ((others @ step != 0) == able).all())
+    edits = {(tensor, 0, place, i): float(vector[place, i] + step[i]) for i in np.flatnonzero(step).tolist()}
+    return written_edits(edits)
 
 
 def _where(moved: np.ndarray, place: int) -> str:

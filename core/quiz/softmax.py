@@ -12,12 +12,13 @@ from core.numbers import number
 from core.quiz.case import Case, cells
 from core.quiz.model import Item
 
+CONSTANTS = (100, -100, 50, -50, 200, -200, 300, -300, 500, 1000, -1000)  # those that the page's lab can add
 OVERFLOWS = (("float32", 1000), ("float32", 200), ("float64", 2000), ("float16", 50))
 
 
 def w1(case: Case) -> Item:
     """A constant added to a row."""
-    constant = case.pick(100, (100, -100, 20, 1000))
+    constant = case.pick(100, CONSTANTS)
     row = case.pick(4, range(len(case.steps.weights)))
     before = case.steps.weights[row]
     after = softmax(case.steps.scaled_scores[row : row + 1] + float(constant))[0]
@@ -42,7 +43,8 @@ def w1(case: Case) -> Item:
         f"{_e_to(constant)} stands in every numerator and in the sum, and cancels. "
         "Subtracting the row maximum is the same move.",
         f"The largest change of a weight in row {case.query(row)} is {number(difference)}.",
-        (row, 0),
+        (row, int(before.argmax())),
+        {"softmax_lab": "Shift", "shift": constant},
     )
 
 
@@ -67,7 +69,8 @@ def w2(case: Case) -> Item:
     measured = f"{case.query(row)} → {case.key(col)} goes from {before[col]:.3f} to {after[col]:.3f}."
     reason = f"Only the gaps between scores matter, and they {gaps}."
     question = f"{verb} every score of one row. Its weights …"
-    return case.choice(question, options, key, reason, measured, (row, col))
+    show = {"softmax_lab": "Hardness", "hardness": factor}
+    return case.choice(question, options, key, reason, measured, (row, col), show)
 
 
 def w3(case: Case) -> Item:
@@ -172,6 +175,7 @@ def w6(case: Case) -> Item:
         key,
         f"exp overflows to inf (in {dtype} above {limit}), and inf / inf is NaN.",
         f"Without the subtraction: {_list(plain[0])}. With it: {_list(right)}.",
+        show={"softmax_lab": "Number formats"},
     )
 
 
@@ -216,7 +220,8 @@ def w8(case: Case) -> Item:
     reason = "A small nudge changes nothing until the winner flips, so no signal says which way to move."
     measured = f"Row {case.query(row)}, slope for each score: argmax {_list(hard)}, softmax {_list(soft)}."
     question = "You replace softmax by a hard argmax. The slope of the output for each score is then …"
-    return case.choice(question, options, key, reason, measured, (row, int(z.argmax())))
+    show = {"softmax_lab": "Soft or hard"}
+    return case.choice(question, options, key, reason, measured, (row, int(z.argmax())), show)
 
 
 def _effect(before: np.ndarray, after: np.ndarray) -> str:

@@ -22,6 +22,15 @@ SUSPECTS = {
     "no softmax": "no softmax",
     "late scale": "scale after softmax",
 }
+BROKEN = {  # the same fault on the page Break it
+    "mask": "mask.missing_causal",
+    "scale": "scale.missing",
+    "axis": "softmax.axis_query",
+    "swap": "score.qk_swapped",
+    "late mask": "mask.after_softmax",
+    "no softmax": "softmax.missing",
+    "late scale": "scale.after_softmax",
+}
 DOES = {
     "mask": "Without the mask, later words get weight.",
     "scale": "Without the scale, the rows are near one-hot at this width.",
@@ -107,7 +116,11 @@ def d2(case: Case) -> Item:
 
 def _item(case: Case, question: str, suspects: tuple[str, ...], key: str, measured: str) -> Item:
     options = [(name, SUSPECTS[name], f"{DOES[name]} The printout shows otherwise.") for name in suspects]
-    return case.choice(question, options, key, DOES[key], measured)
+    show: dict[str, int | float | str] = {"broken": BROKEN[key], "mystery": 0}
+    if case.setup.mask == "none":  # that page shows a causal mask in place of none; this one hides nothing
+        show |= {"mask": "window", "window": case.setup.seq_len}
+    made = case.choice(question, options, key, DOES[key], measured, show=show)
+    return replace(made, show_page="break_it")
 
 
 def _show_and_find(case: Case, fault: str, suspects: tuple[str, ...]) -> tuple[Printout, str]:

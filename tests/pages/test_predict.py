@@ -1,5 +1,7 @@
 """The predictions: asked first, then measured; the answer is not on the page before."""
 
+from urllib.parse import parse_qsl
+
 import pytest
 
 from core import quiz
@@ -129,7 +131,7 @@ def test_show_it_puts_the_items_state_on_screen(open_page):
     assert not app.exception
     assert app.selectbox(key="example").value == item.setup.example
     assert app.number_input(key="seq_len").value == item.setup.seq_len
-    assert app.text_input(key="edits").value == ""
+    assert app.text_input(key="edits").value == item.show["edits"]
     assert (app.number_input(key="row").value, app.number_input(key="col").value) == (item.row, item.col)
     assert "Show it" not in [one.label for one in app.button]
 
@@ -140,6 +142,73 @@ def test_no_lab_of_the_mask_page_tells_the_number_that_is_asked_for(open_page):
     elsewhere = words(open_page("mask"))
     assert number not in elsewhere
     assert f"{float(number):.0%}".replace("%", " %") not in elsewhere
+
+
+@pytest.mark.parametrize("slug", [slug for slug in SLUGS if slug not in ("clinic", "code")])
+def test_show_it_opens_what_is_seen_beyond_the_setup(open_page, slug):
+    app = open_page(slug)
+    item = question(slug)
+    commit(app, item.answer)
+    button(app, "Show it").click().run()
+    assert not app.exception
+    assert item.seen_on == slug
+    assert {name: app.session_state[name] for name in item.show} == dict(item.show)
+    assert (app.number_input(key="row").value, app.number_input(key="col").value) == (item.row, item.col)
+    assert "Show it" not in [one.label for one in app.button]
+    if slug != "start":  # there the question is about what is not on screen
+        assert item.question in words(app)
+    assert "Without your edits: " not in words(app)
+    for name in [value for key, value in item.show.items() if key.endswith("_lab")]:
+        assert f"[It is below, in the lab {name}](#{app.header[0].proto.anchor})" in words(app)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("item_id", [name for name in quiz.TEMPLATES if quiz.item(name).show])
+def test_every_item_is_shown_by_inputs_that_its_page_has(open_page, item_id, seed):
+    """A name or a value that the page does not know would fall back to the page's own."""
+    item = quiz.item(item_id, seed)
+    page, _, query = predict.address(item).partition("?")
+    app = open_page(page, **dict(parse_qsl(query)))
+    assert {name: app.session_state[name] for name in item.show} == dict(item.show)
+
+
+@pytest.mark.parametrize(("slug", "where"), [("clinic", "break_it?example=random&"), ("code", "blend?")])
+def test_a_claim_that_is_seen_on_another_page_has_a_link(open_page, slug, where):
+    app = open_page(slug)
+    item = question(slug)
+    commit(app, item.answer)
+    assert f"[Show it]({predict.address(item)})" in words(app)
+    assert predict.address(item).startswith(where)
+    assert "Show it" not in [one.label for one in app.button]
+
+
+def _named(key):
+    """The id and the seed in a radio's key."""
+    _, item_id, seed, *_ = key.split()
+    return item_id, int(seed)
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_another_like_it_asks_something_else_each_time(open_page, slug):
+    app = open_page(slug)
+    asked = []
+    for _ in range(4):
+        box = radio(app)
+        asked.append((box.label, frozenset(map(read, box.options))))
+        answer = "1" if slug == "start" else quiz.item(*_named(box.key)).answer
+        box.set_value(answer).run()
+        button(app, "Commit").click().run()
+        button(app, "Another like it").click().run()
+        assert not app.exception
+    assert len(set(asked)) == len(asked)
+
+
+def test_where_there_is_no_twin_none_is_offered(open_page, monkeypatch):
+    monkeypatch.setattr(quiz, "next_twin", lambda *_: None)
+    app = open_page("score")
+    commit(app, question("score").answer)
+    assert "Another like it" not in [one.label for one in app.button]
+    assert "Show it" in [one.label for one in app.button]
 
 
 @pytest.mark.parametrize("junk", ["-1", "10000", "x"])

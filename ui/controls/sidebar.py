@@ -4,6 +4,9 @@ One name all the way: the field of Setup is the widget's key is the parameter in
 cell (row, col, channel, head) is kept the same way, so that a link shows the same cell.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import streamlit as st
 
 from core.examples import EXAMPLES
@@ -163,6 +166,8 @@ def _take_natural_size() -> None:
     assign(size | {"channel": 0, "head": "0", "edits": ""})
 
 
-def open_state(setup: Setup, row: int, col: int) -> None:
-    """Callback: put a whole state on screen."""
-    assign(choices(setup) | {"row": row, "col": col, "channel": 0, "head": "0"})
+def open_state(
+    setup: Setup, row: int, col: int, more: Mapping[str, int | float | str] = MappingProxyType({})
+) -> None:
+    """Callback: put a whole state on screen; `more`: inputs of the page's own, or edits."""
+    assign(choices(setup) | {"row": row, "col": col, "channel": 0, "head": "0"} | dict(more))

@@ -13,6 +13,7 @@ from ui.matrix import Matrix
 from ui.view import View
 
 Lab = Callable[[View], None]
+ANCHOR = "labs"  # where a link within the page leads to
 WITH, WITHOUT = "with the scale", "without the scale"
 
 
@@ -36,7 +37,7 @@ def pair(with_it, without_it) -> dict:  # noqa: ANN001
 def choose(slug: str, labs: Mapping[str, Lab], view: View) -> None:
     """The chooser and the one lab that is open; only that one is computed. The first is open at the start."""
     with st.container(key="labs"):
-        st.header(text.part("labs/labs", "Heading"), divider="gray")
+        st.header(text.part("labs/labs", "Heading"), ANCHOR, divider="gray")
         name = one_of(
             "Lab", list(labs), default=next(iter(labs)), key=f"{slug}_lab", label_visibility="collapsed",
         )  # fmt: skip

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.quiz import LENGTH, TEMPLATES, Answered, next_item, result
+from core.quiz import LENGTH, PREDICTIONS, TEMPLATES, Answered, items_of, next_item, result
 from core.quiz.bank import PAGES
 
 
@@ -49,3 +49,13 @@ def test_other_seeds_ask_other_items():
 def test_the_pages_missed_most_come_first():
     done = [Answered("S1", False), Answered("M1", False), Answered("M2", False)]
     assert result(done).missed == ("M1", "M2", "S1")
+
+
+@given(st.integers(0, 9999), st.booleans())
+def test_what_a_page_has_asked_by_itself_comes_last(seed, right):
+    done = walk([right] * LENGTH, seed)
+    for place, answer in enumerate(done):
+        asked = {earlier.item_id for earlier in done[:place]}
+        fresh = set(items_of(answer.page)) - set(PREDICTIONS.values()) - asked
+        assert answer.item_id not in PREDICTIONS.values() or not fresh
+    assert done[0].item_id != PREDICTIONS["heads"]
