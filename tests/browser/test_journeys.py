@@ -195,3 +195,16 @@ def test_what_a_page_is_about_stands_above_the_fold(page, app_url, path):
             assert box is not None
             assert box["y"] + box["height"] <= 768, f"{place} ends at {box['y'] + box['height']:.0f}"
     assert page.locator(".stMain").evaluate("(main) => main.scrollWidth <= main.clientWidth")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_table_that_goes_on_to_the_right_is_shaded_there(new_page, app_url, theme):
+    page = new_page("phone", theme)
+    go(page, app_url)
+    table = page.locator("[class*=st-key-written] .stMarkdown").filter(has=page.locator("table"))
+    assert table.evaluate("node => node.scrollWidth > node.clientWidth")
+    attached, places = (
+        table.evaluate(f"node => getComputedStyle(node).{name}.split(', ')")
+        for name in ("backgroundAttachment", "backgroundPositionX")
+    )
+    assert (attached, places) == (["local", "scroll"], ["100%", "100%"])

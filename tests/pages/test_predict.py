@@ -162,6 +162,16 @@ def test_show_it_opens_what_is_seen_beyond_the_setup(open_page, slug):
         assert f"[It is below, in the lab {name}](#{app.header[0].proto.anchor})" in words(app)
 
 
+@pytest.mark.parametrize(("slug", "twin", "name"), [("break_it", 0, "window"), ("softmax", 3, "shift")])
+def test_the_address_holds_what_show_it_has_opened(open_page, slug, twin, name):
+    """Also what the page draws only now: or a reload would show something else."""
+    app = open_page(slug, twin=twin)
+    item = question(slug, twin)
+    commit(app, item.answer)
+    button(app, "Show it").click().run()
+    assert app.query_params[name] == str(item.show[name])
+
+
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("item_id", [name for name in quiz.TEMPLATES if quiz.item(name).show])
 def test_every_item_is_shown_by_inputs_that_its_page_has(open_page, item_id, seed):

@@ -170,4 +170,7 @@ def open_state(
     setup: Setup, row: int, col: int, more: Mapping[str, int | float | str] = MappingProxyType({})
 ) -> None:
     """Callback: put a whole state on screen; `more`: inputs of the page's own, or edits."""
-    assign(choices(setup) | {"row": row, "col": col, "channel": 0, "head": "0"} | dict(more))
+    wanted = choices(setup) | {"row": row, "col": col, "channel": 0, "head": "0"} | dict(more)
+    # Streamlit tells the address of inputs that it draws already; what is about to be drawn we tell it.
+    st.query_params.update({name: str(value) for name, value in more.items() if name not in st.session_state})
+    assign(wanted)
