@@ -62,6 +62,9 @@ def _verdict(diagnosis: Diagnosis) -> None:
     headline, icon, box = HEADLINES[diagnosis.verdict]
     if diagnosis.verdict == "fault" and all(one.number_format for one in diagnosis.explanations):
         headline = "The maths is right, the number format is not"
+    elif diagnosis.verdict == "fault" and diagnosis.explanations[0].often_meant:
+        headline = "Something is wrong, or was not stated"
+    headline += diagnosis.condition
     box(f"**{headline}.** {text.literal(_sentence(diagnosis.message))}", icon=icon)
 
 
@@ -94,6 +97,8 @@ def _explanation(number: str, explanation: Explanation) -> None:
         if explanation.pages[index] != "clinic":
             page = explanation.pages[index]
             page_link(page, f"Taught on the page {page.capitalize()}", icon=":material/menu_book:")
+    if explanation.if_meant:
+        st.markdown(text.literal(explanation.if_meant))
     if explanation.reading:
         st.caption(text.literal(f"Only if your file means this: {explanation.reading}."))
     st.caption(text.literal(f"Gives your numbers to within {explanation.max_error:.2g}."))

@@ -69,14 +69,21 @@ def _special_beliefs(left: Any, right: Any) -> dict[str, Any]:
     with right:
         alibi = _one_of("The scores get an ALiBi bias", YES_NO, "alibi")
         weights_as = _one_of("Projections are used as", PRODUCTS, "weights_as")
-    scale = st.number_input(
-        "Factor on the scores, if it is not 1/√d_k", 0.0, 1e5, None, format="%g", key="factor",
-        bind="query-params", placeholder=NOT_SAID,
-    )  # fmt: skip
+        sink = _number("Constant in softmax's sum (a sink)", "sink")
+    with left:
+        softcap = _number("Soft cap on the scores", "softcap")
+    scale = _number("Factor on the scores, if it is not 1/√d_k", "factor")
     return {
         "rope": rope, "causal_alignment": alignment, "alibi": alibi, "weights_as": weights_as,
-        "scale": scale or None,
+        "scale": scale, "softcap": softcap, "sink": sink,
     }  # fmt: skip
+
+
+def _number(label: str, key: str) -> float | None:
+    """A positive number, or None where nothing is said."""
+    return st.number_input(
+        label, 0.0, 1e5, None, format="%g", key=key, bind="query-params", placeholder=NOT_SAID
+    ) or None  # fmt: skip
 
 
 def _one_of(label: str, options: dict[str, Any], key: str) -> Any:

@@ -33,6 +33,8 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--kv-heads", type=int, dest="n_kv_heads", help="number of key/value heads")
     made.add_argument("--layout", choices=LAYOUTS, help="the axes of q, k and v, or of x")
     made.add_argument("--scale", type=float, help="the factor meant for the scores, if it is not 1/sqrt(d_k)")
+    made.add_argument("--softcap", type=float, help="scaled scores z become softcap * tanh(z / softcap)")
+    made.add_argument("--sink", type=float, help="a constant in softmax's sum of exponentials")
     made.add_argument(
         "--rope",
         action=argparse.BooleanOptionalAction,

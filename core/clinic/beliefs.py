@@ -35,6 +35,8 @@ class Beliefs:
     rope: bool = False
     alibi: bool = False
     scale: float | None = None
+    softcap: float | None = None  # the scaled scores z become softcap · tanh(z / softcap)
+    sink: float | None = None  # a constant in softmax's sum of exponentials
     causal_alignment: str | None = None  # "lower_right" (the default) or "top_left"
     mask_true: str | None = None  # what True means in a boolean mask: "keep" or "hide"
     weights_as: str | None = None  # "x @ w" or "x @ w.T" (nn.Linear's own weights)
@@ -70,6 +72,8 @@ RULES: dict[str, tuple[str, Callable[[object], bool], str]] = {
     "rope": ("rope", boolean, "true or false"),
     "alibi": ("alibi", boolean, "true or false"),
     "scale": ("scale", _positive, "a positive number"),
+    "softcap": ("softcap", _positive, "a positive number"),
+    "sink": ("sink", _positive, "a positive number"),
     "causal_alignment": ("causal_alignment", _one_of("lower_right", "top_left"), "lower_right or top_left"),
     "mask_true": ("mask_true", _one_of("keep", "hide"), "keep or hide"),
     "weights_as": ("weights_as", _one_of("x @ w", "x @ w.T"), "x @ w or x @ w.T"),

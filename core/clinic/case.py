@@ -8,13 +8,16 @@ import numpy as np
 from core.clinic import wording
 from core.clinic.beliefs import Beliefs
 from core.clinic.fits import fitted_choices
+from core.clinic.otherwise import other_beliefs
+from core.clinic.partly import ENTRIES, HEADS, Partly, partly_right, wrong_part
 from core.clinic.precision import ROUNDOFF, explained_by_rounding, is_short, roundoff_of
 from core.clinic.readings import Reading, readings
 from core.clinic.report import Diagnosis, Explanation
 from core.clinic.sampling import MAX_SCORES, part_of
 from core.clinic.search import Candidate, Examination, Progress, Search
 from core.clinic.untestable import hidden_headlines, reasons
-from core.faults.pipeline import State, run
+from core.faults.pipeline import RIGHT, Choice, State, run
+from core.files import InputError
 
 TENSOR_CORE = 2.0**-11  # float32 products of recent GPUs keep 10 bits unless told otherwise (TF32)
 MAX_READINGS = 32
@@ -48,6 +51,7 @@ class Case:
         progress: Progress | None,
     ) -> None:
         """Read the fields in every way that fits; InputError if none does."""
+        self.fields, self.beliefs = fields, beliefs
         self.max_faults = max_faults
         self.progress = progress or _untold
         self.fine, self.coarse = suggested_roundoffs(fields)
@@ -64,7 +68,7 @@ class Case:
         answer = self._decide(self.readings)
         if answer is None and any(len(reading.targets) > 1 for reading in self.readings):
             answer = self._decide([_only_output(reading) for reading in self.readings])
-        return answer or self._unexplained()
+        return answer or self._partly_right() or self._unexplained()
 
     def _decide(self, candidates: Sequence[Reading]) -> Diagnosis | None:
         """Right before one fault before two; the finest arithmetic that the numbers suggest first."""
@@ -118,9 +122,12 @@ class Case:
         hidden = hidden_headlines(one.reading, examination.invisible)
         not_tested = reasons(one.reading, hidden or examination.invisible, state)
         notes = (*one.reading.notes, *one.right.conventions, *self._weights_note(one, state))
-        verdict, words = ("undetermined", wording.NOT_TOLD) if hidden else ("correct", wording.RIGHT)
-        message = f"{words} {self._closeness(one)}"
-        return self._answer(verdict, message, one, notes=notes, not_tested=not_tested)
+        if hidden:
+            message = f"{wording.NOT_TOLD} {self._closeness(one)}"
+            return self._answer("undetermined", message, one, notes=notes, not_tested=not_tested)
+        condition = wording.condition(one.reading.problem)
+        message = f"{wording.RIGHT}{condition}. {self._closeness(one)}"
+        return self._answer("correct", message, one, notes=notes, not_tested=not_tested, condition=condition)
 
     def _closeness(self, one: _Found) -> str:
         stored_finer = self.fine < one.search.roundoff < one.right.roundoff * 16
@@ -139,7 +146,9 @@ class Case:
         return (wording.OUTPUT_ONLY,)
 
     def _dead_rows(self, one: _Found, candidate: Candidate) -> Diagnosis:
-        explanation = wording.explanation((("mask.fully_masked_row", ""),), candidate.max_error)
+        dead = Choice("dead", RIGHT["dead"].compute, "mask.fully_masked_row")
+        problem, layout = one.reading.problem, one.reading.layout
+        explanation = wording.explanation((dead,), candidate.max_error, problem, layout)
         return self._answer(
             "fault", wording.DEAD_ROWS, one, explanations=[explanation], notes=one.reading.notes
         )
@@ -233,8 +242,9 @@ class Case:
         for of, candidates in ((one, ties), *others):
             reading = "; ".join(note for note in of.reading.notes if note not in one.reading.notes)
             for candidate in candidates:
-                parts = tuple((str(c.label), c.variant) for c in candidate.faults)
-                explained = wording.explanation(parts, candidate.max_error, reading)
+                explained = wording.explanation(
+                    candidate.faults, candidate.max_error, of.reading.problem, of.reading.layout, reading
+                )
                 explanations.setdefault(frozenset(candidate.labels), explained)
         message = wording.fault_message(list(explanations.values()), dead=ties[0].dead_rows == "NaN")
         invisible = one.examine().invisible
@@ -250,7 +260,52 @@ class Case:
     def _unexplained(self) -> Diagnosis:
         found = self._start(_only_output(self.readings[0]), self.fine)
         message = wording.unexplained(found.right.max_error)
+        if self.max_faults > 1:
+            message = f"{message}{self._if_stated_otherwise()}"
         return self._answer("unexplained", message, found, notes=self.readings[0].notes)
+
+    def _if_stated_otherwise(self) -> str:
+        """A setting under which the numbers are right, or one fault gives them; "" if there is none."""
+        for believed, advice in other_beliefs(self.beliefs):
+            self.progress(0.9, "other settings")
+            try:
+                other = Case(self.fields, believed, 1, None)
+            except InputError:  # these arrays do not go with that setting
+                continue
+            answer = other._decide(other.readings) or other._partly_right()
+            if answer and answer.verdict in ("correct", "fault"):
+                return wording.otherwise(advice, answer.message)
+        return ""
+
+    def _partly_right(self) -> Diagnosis | None:
+        """Some heads or batch entries are right and others are not: what the others show by themselves."""
+        best: tuple[_Found, Partly] | None = None
+        for reading in map(_only_output, self.readings):
+            one = self._start(reading, max(self.fine, self.coarse))
+            axes = (HEADS,) if self.sample_note else (HEADS, ENTRIES)  # of entries left out nothing is known
+            partly = partly_right(reading, one.search.limit, axes)
+            if partly and (best is None or partly.share > best[1].share):
+                best = one, partly
+        if best is None:
+            return None
+        one, partly = best
+        part = wrong_part(one.reading, partly)
+        if part is not None and (answer := self._fault_of_part(one, part, partly)):
+            return answer
+        message = f"{wording.unexplained(np.inf)} {partly.sentence}"
+        return self._answer("unexplained", message, one, notes=one.reading.notes)
+
+    def _fault_of_part(self, whole: _Found, part: Reading, partly: Partly) -> Diagnosis | None:
+        one = self._start(part, whole.search.roundoff)
+        answer = self._one_fault([one])
+        if answer is None:
+            return None
+        told = [
+            replace(e, details=tuple(", ".join(filter(None, (d, partly.where))) for d in e.details))
+            for e in answer.explanations
+        ]
+        message = f"{partly.right_sentence} The others: {answer.message[:1].lower()}{answer.message[1:]}"
+        return self._answer("fault", message, whole, explanations=told, notes=answer.notes)
 
     def _answer(
         self,
@@ -261,6 +316,7 @@ class Case:
         explanations: Iterable[Explanation] = (),
         notes: Iterable[str] = (),
         not_tested: Iterable[str] = (),
+        condition: str = "",
     ) -> Diagnosis:
         problem = one.reading.problem
         facts = {
@@ -283,6 +339,7 @@ class Case:
             one.right.max_error if np.isfinite(one.right.max_error) else None,
             self.sample_note,
             facts,
+            condition,
         )
 
 

@@ -28,6 +28,8 @@ def diagnose(
     n_kv_heads: int | None = None,
     layout: str | None = None,
     scale: float | None = None,
+    softcap: float | None = None,
+    sink: float | None = None,
     rope: bool | None = None,
     alibi: bool | None = None,
     causal_alignment: str | None = None,
@@ -47,23 +49,34 @@ def diagnose(
     What the owner believes: causal, n_heads, layout ... ; None lets the numbers decide. `meta` holds
     the same beliefs as a mapping, as in the JSON of a file. mask_true: "keep" or "hide".
     causal_alignment: "lower_right" or "top_left". weights_as: "x @ w" or "x @ w.T".
+    softcap: the scaled scores z become softcap · tanh(z / softcap). sink: a constant in softmax's sum.
     progress(fraction, what) is called now and then. Never raises for bad data: the verdict is bad_input.
     """
     stated = {
         "causal": causal, "n_heads": n_heads, "n_kv_heads": n_kv_heads, "layout": layout, "scale": scale,
         "rope": rope, "alibi": alibi, "causal_alignment": causal_alignment, "mask_true": mask_true,
-        "weights_as": weights_as,
+        "weights_as": weights_as, "softcap": softcap, "sink": sink,
     }  # fmt: skip
     try:
         given = _arrays({**(arrays or {}), **more_arrays})
-        fields = named(given)
-        beliefs = beliefs_from(meta, fields.pop("meta", None), stated)
-        fields = checked(fields)
-        with np.errstate(all="ignore"):  # a stranger's numbers may overflow: judged by what comes out
-            found = Case(fields, beliefs, max_faults, progress).diagnosis()
-        return replace(found, notes=(*found.notes, *_not_used(given)))
+        return _diagnosis(given, meta, stated, max_faults, progress)
     except InputError as error:
         return _bad_input(error)
+
+
+def _diagnosis(
+    given: Mapping[str, np.ndarray],
+    meta: Mapping[str, object] | None,
+    stated: Mapping[str, object],
+    max_faults: int,
+    progress: Progress | None,
+) -> Diagnosis:
+    fields = named(given)
+    beliefs = beliefs_from(meta, fields.pop("meta", None), stated)
+    fields = checked(fields)
+    with np.errstate(all="ignore"):  # a stranger's numbers may overflow: judged by what comes out
+        found = Case(fields, beliefs, max_faults, progress).diagnosis()
+    return replace(found, notes=(*found.notes, *_not_used(given)))
 
 
 def _not_used(given: Mapping[str, np.ndarray]) -> list[str]:

@@ -12,9 +12,10 @@ from core.clinic.layouts import heads_output
 from core.clinic.mask_fits import recovered_masks, window_choices
 from core.clinic.precision import Target
 from core.clinic.sampling import Part
-from core.faults.choices_blend import finished
+from core.faults.choices_blend import finished, with_constant
 from core.faults.choices_fill import hide
-from core.faults.pipeline import RIGHT, Choice, State, run
+from core.faults.choices_score import right_factor
+from core.faults.pipeline import Choice, State, run
 from core.faults.problem import Problem
 
 FACTORS = np.geomspace(2.0**-9, 2.0**7, 33)
@@ -45,20 +46,18 @@ def capped_at(cap: float) -> Choice:
     """The scaled scores through cap · tanh(· / cap)."""
 
     def compute(p: Problem, s: State) -> dict:
-        return {"scaled": cap * np.tanh(RIGHT["scale"].compute(p, s)["scaled"] / cap)}
+        return {"scaled": cap * np.tanh(s.scores * right_factor(p, s) / cap)}
 
-    return Choice("scale", compute, "scale.softcapped", f"at {cap:.6g}")
+    return Choice("scale", compute, "scale.softcapped", f"at {cap:.6g}", number=cap)
 
 
 def added_to_sum(constant: float) -> Choice:
     """exp(z) / (constant + sum)."""
 
     def compute(_: Problem, s: State) -> dict:
-        top = np.maximum(s.masked.max(axis=-1, keepdims=True), 0)
-        exps = np.exp(s.masked - top)
-        return finished(s, exps / (constant * np.exp(-top) + exps.sum(axis=-1, keepdims=True)))
+        return finished(s, with_constant(s.masked, constant))
 
-    return Choice("softmax", compute, "softmax.constant_added", f"{constant:.6g}")
+    return Choice("softmax", compute, "softmax.constant_added", f"{constant:.6g}", number=constant)
 
 
 def times_output(factor: float) -> Choice:

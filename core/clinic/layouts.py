@@ -20,6 +20,8 @@ def bare_problem(fields: Mapping[str, np.ndarray], beliefs: Beliefs, layout: str
         "rope": beliefs.rope,
         "alibi": beliefs.alibi,
         "scale": beliefs.scale,
+        "softcap": beliefs.softcap,
+        "sink": beliefs.sink,
         "dtype": float_format(fields),
     }
     if layout in ("X", "TBX"):

@@ -169,11 +169,12 @@ def implied_roundoff(
 
 def _worst(state: State, noisy: Sequence[State], targets: Sequence[Target]) -> float:
     return max(
-        _implied(getattr(state, t.name), [getattr(n, t.name) for n in noisy], t.array) for t in targets
+        implied_by(getattr(state, t.name), [getattr(n, t.name) for n in noisy], t.array) for t in targets
     )
 
 
-def _implied(prediction: np.ndarray, noisy: Sequence[np.ndarray], array: np.ndarray) -> float:
+def implied_by(prediction: np.ndarray, noisy: Sequence[np.ndarray], array: np.ndarray) -> float:
+    """The unit roundoff that explains prediction - array, from what noise of PROBE does to each row."""
     residual = _difference(prediction, array)
     if residual is None:
         return np.inf

@@ -1,6 +1,7 @@
 """What the clinic answers: a verdict, the explanations, and what this data cannot tell."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 EXIT_CODES = {"correct": 0, "fault": 1, "unexplained": 1, "undetermined": 2, "bad_input": 3}
@@ -18,6 +19,9 @@ class Explanation:
     pages: tuple[str, ...]
     max_error: float  # the largest difference to the handed-in numbers
     number_format: bool = False  # right in exact arithmetic: the number format overflowed
+    if_meant: str = ""  # a sentence: what makes it right, if it is no mistake
+    often_meant: bool = False  # right code does it too: it was only not stated
+    settings: Mapping[str, object] = field(default_factory=dict)  # ... of diagnose(), to be stated then
     reading: str = ""  # what else has to be assumed of the file, if it is not what the others assume
 
     @property
@@ -39,6 +43,8 @@ class Explanation:
             "pages": list(self.pages),
             "number_format": self.number_format,
             "reading": self.reading,
+            "if_meant": self.if_meant,
+            "settings": dict(self.settings),
         }
 
 
@@ -54,6 +60,7 @@ class Diagnosis:
     max_error: float | None = None  # of the right computation
     sampled: str = ""  # what part of large input was searched
     facts: dict[str, object] = field(default_factory=dict)  # shapes and settings that were understood
+    condition: str = ""  # ", if ...": what a correct verdict rests on
 
     @property
     def exit_code(self) -> int:
@@ -75,6 +82,7 @@ class Diagnosis:
             "notes": list(self.notes),
             "max_error": self.max_error,
             "sampled": self.sampled,
+            "condition": self.condition.removeprefix(", "),
         }
 
     def as_json(self) -> str:
@@ -83,13 +91,15 @@ class Diagnosis:
 
     def as_text(self) -> str:
         """The answer as lines for a terminal."""
-        lines = [self.verdict.upper(), self.message]
+        lines = [self.verdict.upper() + self.condition, self.message]
         for number, explanation in enumerate(self.explanations, 1):
             for parts in zip(
                 explanation.faults, explanation.details, explanation.titles, explanation.faulty_lines,
                 explanation.right_lines, explanation.pages, strict=True,
             ):  # fmt: skip
                 lines.extend(_fault_lines(number, *parts))
+            if explanation.if_meant:
+                lines.append(f"     {explanation.if_meant}")
             if explanation.reading:
                 lines.append(f"     if your file means this: {explanation.reading}")
             if self.verdict == "fault":

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ def _decoded(data: bytes) -> str:
 
 
 def read_json(data: bytes) -> Iterator[tuple[str, np.ndarray]]:
-    """{"q": [[...]], ..., "meta": {...}} -> arrays."""
+    """{"q": [[...]], ..., "meta": {...}} -> arrays; all but meta may stand under "tensors"."""
     try:
         found = json.loads(_decoded(data))
     except InputError:
@@ -35,12 +36,21 @@ def read_json(data: bytes) -> Iterator[tuple[str, np.ndarray]]:
         raise InputError(
             "malformed", 'the JSON must be an object with the arrays by name, as {"q": [[1, 2], [3, 4]]}'
         )
-    for name, value in found.items():
+    for name, value in _arrays_of(found).items():
         field = field_of(name)
         if field == "meta":
             yield name, np.array(json.dumps(value))
         elif field is not None:
             yield name, array_of(name, value)
+
+
+def _arrays_of(found: dict[str, Any]) -> dict[str, Any]:
+    """The named values; those under "tensors" where nothing beside it has a known name but meta."""
+    inner = found.get("tensors")
+    beside = {name: value for name, value in found.items() if field_of(name) is not None}
+    if not isinstance(inner, dict) or any(field_of(name) != "meta" for name in beside):
+        return found
+    return {**inner, **beside}
 
 
 def array_of(name: str, value: object) -> np.ndarray:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.clinic.readings import Reading
+from core.faults.choices_mask import triangle
 from core.faults.pipeline import Choice, State, run
 from core.faults.problem import Problem
 
@@ -26,9 +27,19 @@ AFTER_WEIGHTS = ("blend", "merge", "output")
 def hidden_headlines(reading: Reading, invisible: Sequence[Choice]) -> list[Choice]:
     """The common faults that could not show; with weights alone nothing is asked of the steps after them."""
     beyond = () if _has_output(reading) else AFTER_WEIGHTS
+    said_twice = {"mask.missing_causal"} if _mask_holds_triangle(reading.problem) else set()
     return [
-        c for c in invisible if c.label in HEADLINES and c.variant in MAIN_VARIANTS and c.stage not in beyond
+        c
+        for c in invisible
+        if c.label in HEADLINES - said_twice and c.variant in MAIN_VARIANTS and c.stage not in beyond
     ]
+
+
+def _mask_holds_triangle(problem: Problem) -> bool:
+    """Whether the explicit mask hides all that the triangle hides: code that applies it needs no other."""
+    if not problem.causal or problem.allowed is None:
+        return False
+    return bool((problem.allowed <= triangle(problem)).all())
 
 
 def _has_output(reading: Reading) -> bool:

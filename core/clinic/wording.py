@@ -4,15 +4,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from core.clinic.code_lines import lines_of
+from core.clinic.meant import OFTEN_MEANT, if_meant
 from core.clinic.report import Explanation
 from core.faults.catalogue import fault_named
+from core.faults.pipeline import Choice
+from core.faults.problem import Problem
 
 FEW_PAIRS = (
     "Large input: of two faults together only the commonest were tried. Hand in a shorter piece for all."
 )
 OUTPUT_ONLY = "the weights handed in are not the ones that made this output"
 MEAN_WEIGHTS = "the weights handed in are the mean over the heads, as nn.MultiheadAttention returns them"
-RIGHT = "This is scaled dot-product attention."
+RIGHT = "This is scaled dot-product attention"
 NOT_TOLD = "The numbers are right, but this data cannot tell whether the code is."
 DEAD_ROWS = (
     "Some rows have nothing to attend to: the mask hides every key from them, and 0 / 0 gives NaN. "
@@ -27,6 +31,16 @@ def closeness(max_error: float, stored_finer: bool) -> str:
     if stored_finer:
         return f"{told} They are stored finer than that, but half precision in between gives no more."
     return told
+
+
+def condition(problem: Problem) -> str:
+    """What the verdict rests on where nobody said whether it is causal; "" if it rests on nothing."""
+    if problem.causal_known or problem.n_q == 1 or problem.allowed is not None:
+        return ""
+    if problem.causal:
+        return ", if no position may see a later one"
+    other = "every other" if problem.key_keep is None else "every other that is no padding"
+    return f", if every position may see {other}"
 
 
 def nearly_right(roundoff: float, closeness: str) -> str:
@@ -49,19 +63,26 @@ def too_rough(roundoff: float, closeness: str) -> tuple[str, str]:
     return message, f"anything smaller than the {digits} digits that agree"
 
 
-def explanation(parts: Sequence[tuple[str, str]], max_error: float, reading: str = "") -> Explanation:
-    """(label, variant) of each fault -> what is told about them."""
-    faults = [fault_named(label) for label, _ in parts]
+def explanation(
+    choices: Sequence[Choice], max_error: float, problem: Problem, layout: str, reading: str = ""
+) -> Explanation:
+    """What is told about these faults; `reading`: what else has to be assumed."""
+    faults = [fault_named(str(choice.label)) for choice in choices]
+    lines = [lines_of(choice, problem) for choice in choices]
+    meant = if_meant(choices[0], problem, layout) if len(choices) == 1 else None
     return Explanation(
-        faults=tuple(label for label, _ in parts),
-        details=tuple(variant for _, variant in parts),
+        faults=tuple(fault.label for fault in faults),
+        details=tuple(choice.variant for choice in choices),
         titles=tuple(fault.title for fault in faults),
-        faulty_lines=tuple(fault.faulty_line for fault in faults),
-        right_lines=tuple(fault.right_line for fault in faults),
+        faulty_lines=tuple(faulty for faulty, _ in lines),
+        right_lines=tuple(right for _, right in lines),
         pages=tuple(fault.page for fault in faults),
         max_error=max_error,
-        number_format=any(label in NUMBER_FORMAT for label, _ in parts),
+        number_format=any(fault.label in NUMBER_FORMAT for fault in faults),
         reading=reading,
+        if_meant=f"If you meant it: {meant.sentence}." if meant else "",
+        often_meant=meant is not None and faults[0].label in OFTEN_MEANT,
+        settings=meant.settings if meant else {},
     )
 
 
@@ -99,6 +120,11 @@ def unexplained(max_error: float) -> str:
         f"that is known here gives these numbers.{distance} Check that the arrays belong "
         "together and that the settings are what you meant."
     )
+
+
+def otherwise(advice: str, answer: str) -> str:
+    """What would be found if the owner stated something else."""
+    return f" But if you {advice}, this comes out: {answer[:1].lower()}{answer[1:]}"
 
 
 def _digits(roundoff: float) -> int:

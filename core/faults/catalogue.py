@@ -107,6 +107,7 @@ _ROWS = (
     ("scale.cube_root", "Divided by the cube root of d_k", "scaled = scores / d_k ** (1 / 3)", SCALE),
     ("scale.by_sqrt_kv_width", "Divided by the root of the width of all key heads", "scaled = scores / np.sqrt(h_kv * d_k)", SCALE),
     ("scale.softcapped", "The scores are capped by tanh", "scaled = cap * np.tanh(scores / np.sqrt(d_k) / cap)", SCALE),
+    ("scale.softcap_missing", "The soft cap on the scores is missing", SCALE, "scaled = cap * np.tanh(scores / np.sqrt(d_k) / cap)"),
     ("scale.after_softmax", "The weights are scaled, after softmax", "weights = softmax(scores) / np.sqrt(d_k)", "weights = softmax(scores / np.sqrt(d_k))", "FrancescoSaverioZuppichini/ViT#2"),
     ("scale.wrong_constant", "Another constant scales the scores, as with a softmax temperature", "scaled = scores * constant", SCALE),
     # mask
@@ -158,6 +159,7 @@ _ROWS = (
     ("softmax.negated", "Softmax of the negative scores", "weights = softmax(-masked)", SOFTMAX),
     ("softmax.plus_one", "One is added to the sum", "weights = e / (1 + e.sum(-1, keepdims=True))", SUM),
     ("softmax.constant_added", "A constant is added to the sum, as a sink or a large epsilon does", "weights = e / (constant + e.sum(-1, keepdims=True))", SUM),
+    ("softmax.sink_missing", "The constant in the sum (the sink) is missing", SUM, "weights = e / (constant + e.sum(-1, keepdims=True))"),
     ("softmax.softplus", "A softplus in place of exp", "weights = np.log1p(np.exp(masked))", SOFTMAX),
     ("softmax.squares", "Squares in place of exponentials", "weights = masked**2 / (masked**2).sum(-1, keepdims=True)", SOFTMAX),
     ("softmax.divided_by_norm", "Divided by the length of the row, not by its sum", "weights = e / np.linalg.norm(e, axis=-1, keepdims=True)", SUM),

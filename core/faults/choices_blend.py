@@ -34,7 +34,14 @@ def finished(s: State, weights: np.ndarray) -> Updates:
 
 @right("softmax")
 def softmax(p: Problem, s: State) -> Updates:
-    return finished(s, right_softmax(s.masked))
+    return finished(s, right_softmax(s.masked) if p.sink is None else with_constant(s.masked, p.sink))
+
+
+def with_constant(z: np.ndarray, constant: float) -> np.ndarray:
+    """exp(z) / (constant + sum): an extra key with score log(constant) and value 0."""
+    top = np.maximum(z.max(axis=-1, keepdims=True), 0)
+    exps = np.exp(z - top)
+    return exps / (constant * np.exp(-top) + exps.sum(axis=-1, keepdims=True))
 
 
 def wrong_softmax(label: str, variant: str = "", when: Test = always, mixes: str = "") -> Decorator:
@@ -98,12 +105,14 @@ wrong_softmax("softmax.hard")(lambda p, z: np.where(z == z.max(-1, keepdims=True
 wrong_softmax("softmax.negated")(lambda p, z: right_softmax(np.where(np.isneginf(z), z, -z)))
 
 
-@wrong_softmax("softmax.plus_one")
-def plus_one(p: Problem, z: np.ndarray) -> np.ndarray:
-    """exp(z) / (1 + sum): an extra key with score 0 and value 0."""
-    top = np.maximum(z.max(axis=-1, keepdims=True), 0)
-    exps = np.exp(z - top)
-    return exps / (np.exp(-top) + exps.sum(axis=-1, keepdims=True))
+faulty("softmax", "softmax.sink_missing", when=lambda p: p.sink is not None)(
+    lambda p, s: finished(s, right_softmax(s.masked))
+)
+
+
+@faulty("softmax", "softmax.plus_one", when=lambda p: p.sink is None, number=1.0)
+def plus_one(p: Problem, s: State) -> Updates:
+    return finished(s, with_constant(s.masked, 1.0))
 
 
 wrong_softmax("softmax.plus_one", "after the shift")(
@@ -155,7 +164,9 @@ def without_max(z: np.ndarray, dtype: str) -> np.ndarray:
 
 
 for dtype in ("float32", "float64", "float16"):
-    wrong_softmax("softmax.no_max_subtraction", dtype)(lambda p, z, dtype=dtype: without_max(z, dtype))
+    wrong_softmax("softmax.no_max_subtraction", dtype, lambda p: p.sink is None)(
+        lambda p, z, dtype=dtype: without_max(z, dtype)
+    )
 
 
 # --- rows with nothing allowed ----------------------------------------------------------------------

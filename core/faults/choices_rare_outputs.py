@@ -69,7 +69,7 @@ def by_norm(z: np.ndarray) -> np.ndarray:
     return unit(np.exp(z - z.max(axis=-1, keepdims=True)))
 
 
-@softened("softmax.max_over_queries", when=lambda p: p.n_q > 1)
+@softened("softmax.max_over_queries", when=lambda p: p.n_q > 1 and p.sink is None)
 def shifted_by_columns(z: np.ndarray) -> np.ndarray:
     top = np.max(np.where(np.isneginf(z), -1e30, z), axis=-2, keepdims=True)
     return by_sum(np.exp(z - top))

@@ -112,11 +112,20 @@ def right_factor(p: Problem, s: State) -> float:
 
 @right("scale")
 def scale(p: Problem, s: State) -> Updates:
-    return {"scaled": s.scores * right_factor(p, s)}
+    return {"scaled": capped(p, s.scores * right_factor(p, s))}
+
+
+def capped(p: Problem, scaled: np.ndarray) -> np.ndarray:
+    return scaled if p.softcap is None else p.softcap * np.tanh(scaled / p.softcap)
+
+
+faulty("scale", "scale.softcap_missing", when=lambda p: p.softcap is not None)(
+    lambda p, s: {"scaled": s.scores * right_factor(p, s)}
+)
 
 
 def scaled_by(factor: Callable[[Problem, State], float]) -> Callable[[Problem, State], Updates]:
-    return lambda p, s: {"scaled": s.scores * factor(p, s)}
+    return lambda p, s: {"scaled": capped(p, s.scores * factor(p, s))}
 
 
 def several_heads(p: Problem) -> bool:

@@ -42,6 +42,7 @@ class Choice:
     free: bool = False  # another convention, not a fault
     mixes: str = ""  # "heads" or "batch": what a part of the problem must keep whole for this choice
     rare: bool = False  # beside the common mistakes: paired with common faults only
+    number: float | None = None  # what was fitted or added, if that is one number
 
     @property
     def name(self) -> str:
@@ -71,11 +72,12 @@ def faulty(
     when: Callable[[Problem], bool] = always,
     mixes: str = "",
     rare: bool = False,
+    number: float | None = None,
 ) -> Callable:
     """Decorator: this function is a wrong way to do the stage, known as `label`."""
 
     def register(compute: Callable) -> Callable:
-        FAULTY[stage].append(Choice(stage, compute, label, variant, when, mixes=mixes, rare=rare))
+        FAULTY[stage].append(Choice(stage, compute, label, variant, when, False, mixes, rare, number))
         return compute
 
     return register

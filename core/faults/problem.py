@@ -34,6 +34,8 @@ class Problem:
     rope: bool = False
     alibi: bool = False
     scale: float | None = None  # the factor meant for the scores; None means 1 / sqrt(d_k)
+    softcap: float | None = None  # the scaled scores z are meant to become softcap · tanh(z / softcap)
+    sink: float | None = None  # the constant that is meant to be added to softmax's sum of exponentials
     causal_known: bool = True  # False: nobody said whether it is causal
     all_heads: int | None = None  # of a part of a problem: how many heads the whole one has
     dtype: np.dtype = FLOAT64  # the number format of the file: where exp and q·k overflow

@@ -61,6 +61,7 @@ def problems():
             RANDOM.standard_normal((1, 1, 9, 9)),
         ),
         problem_of(Q, K, V, alibi=True),
+        problem_of(Q, K, V, softcap=2.0, sink=0.5),
         projected(causal=True),
         projected(),
         small,

@@ -140,3 +140,38 @@ def test_the_limit_is_the_servers() -> None:
 
 def test_every_layout_is_offered() -> None:
     assert set(LAYOUT_OF.values()) == set(LAYOUTS)
+
+
+def _window(with_mask: bool = False) -> bytes:
+    """Right code with a causal window of 3 in front of each query."""
+    arrays = dict(np.load(io.BytesIO(SAMPLES["Nothing is wrong"].make())))
+    q, k, v = (arrays[name].astype(float) for name in "qkv")
+    row, col = np.indices((q.shape[-2], k.shape[-2]))
+    mask = (col <= row) & (row - col <= 3)
+    exps = np.where(mask, np.exp(q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5), 0)
+    given = {"mask": mask} if with_mask else {}
+    return npz(q=q, k=k, v=v, out=exps / exps.sum(-1, keepdims=True) @ v, **given)
+
+
+def test_what_may_be_meant_says_how_to_state_it(open_page: Callable) -> None:
+    page = upload(open_page("clinic", causal="causal"), ("mine.npz", _window()))
+    assert "**Something is wrong, or was not stated.**" in verdict(page)
+    assert "If you meant it: put the mask that you mean into the file" in words(page)
+    page = upload(open_page("clinic", causal="causal"), ("mine.npz", _window(with_mask=True)))
+    assert "**Correct.**" in verdict(page)
+
+
+def test_correct_says_under_which_reading(open_page: Callable) -> None:
+    arrays = dict(np.load(io.BytesIO(SAMPLES["Nothing is wrong"].make())))
+    del arrays["meta"]
+    page = upload(open_page("clinic"), ("mine.npz", npz(**arrays)))
+    assert "**Correct, if no position may see a later one.**" in verdict(page)
+
+
+def test_a_cap_and_a_sink_can_be_stated(open_page: Callable) -> None:
+    page = upload(open_page("clinic", softcap=20, sink=1), ("mine.npz", _window(with_mask=True)))
+    assert "Correct" not in verdict(page)
+    assert page.number_input("softcap").value == 20
+    page.number_input("softcap").set_value(None)
+    page.number_input("sink").set_value(None).run()
+    assert "**Correct" in verdict(page)

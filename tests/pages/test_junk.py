@@ -47,6 +47,7 @@ PARAMETERS: dict[str, tuple] = {
     "mask_true": tuple(TRUE_MEANS), "layout": tuple(LAYOUT_OF), "num_heads": (1, 3, 4096),
     "num_kv_heads": (1, 2), "rope": tuple(YES_NO), "causal_alignment": tuple(ALIGNMENTS),
     "alibi": tuple(YES_NO), "weights_as": tuple(PRODUCTS), "factor": (0, 0.5, 1e5, "1e400", "nan"),
+    "softcap": (0, 20, "nan"), "sink": (0, 1, "1e400"),
     "room": ("Plans", "Worksheet", "Poll"), "link_page": ("Softmax",), "link_present": FLAGS,
     "plan": ("20 minutes",), "sheet": INDICES, "poll": POLLS, "poll_seed": INDICES, "code": ("ABCDEF",),
     "lab_d_k": D_KS, "scale_on": FLAGS, "measure": ("median gradient",), "n_keys": (8, 64),

@@ -173,6 +173,32 @@ def test_linear_layers_keep_the_transpose():
     assert ["projection.w_transposed"] in diagnose(arrays, n_heads=3, causal=False, weights_as="x @ w").labels
 
 
+def test_right_only_under_a_reading_of_the_mask():
+    """Whether it is meant to be causal was not said: the verdict says what it rests on."""
+    full = diagnose(q=Q, k=K, v=V, out=attend(), layout="BHTD")
+    assert full.condition == ", if every position may see every other"
+    assert full.as_text().startswith("CORRECT, if every position may see every other\n")
+    assert full.message.startswith("This is scaled dot-product attention, if every position may see")
+    below = diagnose(q=Q, k=K, v=V, out=attend(allowed=TRI), layout="BHTD")
+    assert below.condition == ", if no position may see a later one"
+    keep = np.arange(T) < np.array([[4], [T]])
+    padded = diagnose(q=Q, k=K, v=V, out=attend(allowed=keep[:, None, None]), layout="BHTD", key_keep=keep)
+    assert padded.condition == ", if every position may see every other that is no padding"
+    for stated in ({"causal": False}, {"mask": np.ones((T, T), bool)}):
+        answer = diagnose(q=Q, k=K, v=V, out=attend(), layout="BHTD", **stated)
+        assert answer.condition == ""
+        assert "if" not in answer.message
+    last = diagnose(q=Q[..., -1:, :], k=K, v=V, out=attend()[..., -1:, :], layout="BHTD")
+    assert last.condition == ""
+
+
+def test_a_mask_that_holds_the_triangle_needs_no_other():
+    """A causal window, handed in as a mask and said to be causal."""
+    window = TRI & ~np.tri(T, k=-3, dtype=bool)
+    answer = diagnose(q=Q, k=K, v=V, out=attend(allowed=window), mask=window, layout="BHTD", causal=True)
+    assert answer.verdict == "correct", answer.as_text()
+
+
 # --- honesty ---------------------------------------------------------------------------------------
 
 

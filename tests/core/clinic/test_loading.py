@@ -11,8 +11,10 @@ import pytest
 
 from core.clinic import diagnose_uploads
 from core.clinic.loading import load, load_paths
+from core.export.tensors import to_json, to_npz
 from core.files import InputError, limits
 from core.files.npy import HEADER, from_bfloat16
+from core.setup import Setup
 
 RANDOM = np.random.default_rng(2)
 ARRAYS = {name: RANDOM.standard_normal((5, 8)) for name in ("q", "k", "v", "out")}
@@ -305,3 +307,21 @@ def test_the_header_pattern_is_what_numpy_writes():
     for shape in ((), (1,), (2, 3)):
         text = npy(np.zeros(shape))[10:128].decode("latin-1")
         assert HEADER.fullmatch(text)
+
+
+@pytest.mark.parametrize("setup", [Setup(), Setup(mask="causal"), Setup(n_heads=2, mask="causal")])
+def test_the_tutors_own_tensors_are_read_from_json_as_from_npz(setup):
+    from_json = diagnose_uploads([("tensors.json", to_json(setup).encode())])
+    from_npz = diagnose_uploads([("tensors.npz", to_npz(setup))])
+    assert from_json.verdict in ("correct", "undetermined"), from_json.as_text()
+    assert (from_json.verdict, from_json.facts) == (from_npz.verdict, from_npz.facts)
+
+
+def test_tensors_beside_arrays_of_known_names_are_left_alone():
+    one = {"q": [[1.0]], "k": [[1.0]], "v": [[1.0]], "out": [[1.0]]}
+    both = json.dumps({**one, "tensors": {"q": [[2.0]], "mask": [["x"]]}}).encode()
+    assert set(load([("both.json", both)])) == set(one)
+    meta = json.dumps({"tensors": one, "meta": {"causal": True}}).encode()
+    assert set(load([("with_meta.json", meta)])) == {*one, "meta"}
+    for other in ([1, 2], 3, "q", None):
+        assert load([("other.json", json.dumps({"tensors": other}).encode())]) == {}
