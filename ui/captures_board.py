@@ -94,7 +94,7 @@ def all_heads(view: View) -> None:
         ],
         _selected(view), key="all_heads", label=f"The maps of all heads, {_drawn(capture)}",
         on_pick=partial(stage.pick_real, example), on_choose=partial(real_controls.choose_head, example),
-        max_height=presenter.rest(400), scale=presenter.scale(),
+        main=chosen, max_height=presenter.rest(400), scale=presenter.scale(),
     )  # fmt: skip
 
 

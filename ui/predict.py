@@ -9,7 +9,7 @@ import streamlit as st
 
 from core import link, quiz
 from core.quiz import PREDICTIONS, Item
-from core.setup import choices, inputs
+from core.setup import Setup, choices, inputs
 from ui import controls, keep, presenter, text
 from ui.labs.bench import ANCHOR
 from ui.view import View
@@ -67,6 +67,9 @@ def asked(view: View, slug: str, variant: int) -> Item:
     """The question of a page; another variant asks the same of other numbers."""
     if slug in PREDICTIONS:
         return quiz.item(PREDICTIONS[slug], (variant + FIRST_SEED.get(slug, 0)) % (quiz.MAX_SEED + 1))
+    first = quiz.longer_item(Setup(), variant)
+    if _given(first) not in (None, SKIPPED):  # it stays beside its answer when that is on screen
+        return first
     return quiz.longer_item(view.setup, variant)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from core.attention import attention
 from core.edits import written_edits
-from core.experiments.prose import sizes
+from core.experiments.prose import fixed, sizes
 from core.numbers import number
 from core.quiz.case import Case
 from core.quiz.model import Item
@@ -69,7 +69,7 @@ def b2(case: Case) -> Item:
     row, col = case.pick((4, 1), [(i, int(weights.argmax())) for i, weights in enumerate(before.weights)])
     measured = (
         f"Weights moved by {number(weights_moved)}. The output of {case.query(row)} went from "
-        f"{before.output[row, 0]:.2f} to {after.output[row, 0]:.2f}."
+        f"{fixed(before.output[row, 0])} to {fixed(after.output[row, 0])}."
     )
     reason = "V enters only in the last step, which is a plain matrix product."
     if added:

@@ -70,8 +70,9 @@ function groundsOf(element) {
   const layers = [];
   for (const node of [...paintedBehind(element), ...around(element)]) {
     if (!isBehind(element, node)) continue;
-    const { backgroundColor, backgroundImage } = getComputedStyle(node);
-    if (backgroundImage.startsWith("linear-gradient")) {
+    const { backgroundColor, backgroundImage, backgroundSize } = getComputedStyle(node);
+    // A strip of shade at a scroller's edge is no ground: what stands on it is on its way in or out.
+    if (backgroundImage.startsWith("linear-gradient") && backgroundSize === "auto") {
       return stopsBeneath(element, node, backgroundImage);
     }
     const colour = rgba(backgroundColor);

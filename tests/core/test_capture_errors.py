@@ -84,10 +84,30 @@ def test_numbers_that_are_not_finite_are_compared_with_nothing() -> None:
     assert found.beyond == ()
 
 
-def test_huge_scores_overflow_no_bound() -> None:
+def test_huge_scores_overflow_no_bound_and_excuse_no_weight_above_1() -> None:
     arrays = kept(inputs(3, size=1e5), "float32")
-    found = errors(to_capture({**arrays, "weights": np.full((3, 9, 9), 5.0)}))
-    assert found.beyond[0].rounding <= 1
+    own = np.stack([to_capture(arrays).head(head).weights for head in range(3)])
+    head, row, col = np.unravel_index(own.argmax(), own.shape)
+    assert own[head, row, col] == 1
+    own[head, row, col] = 5
+    (cell,) = errors(to_capture({**arrays, "weights": own})).beyond
+    assert (cell.head, cell.row, cell.col, cell.rounding) == (head, row, col, 1)
+
+
+def test_the_worst_cell_of_all_heads_is_named() -> None:
+    arrays = file_of(inputs(1), "float64")
+    for head, size in enumerate((0.1, 0.3, 0.2)):
+        arrays["weights"][head, 4, 2] += size
+    (cell,) = errors(to_capture(arrays)).beyond
+    assert cell.head == 1
+
+
+def test_the_coarsest_format_counts_and_whole_numbers_tell_of_none() -> None:
+    held, coarse = kept(inputs(5), "float32"), file_of(inputs(5), "bfloat16")
+    found = errors(to_capture({**held, "out": coarse["out"], "causal": np.array(True)}))
+    assert (found.number_format, found.beyond) == ("bfloat16", ())
+    whole = {name: np.arange(24.0).reshape(1, 6, 4) % 5 for name in "qkv"}
+    assert errors(to_capture(whole)).number_format == "float32"
 
 
 def test_a_file_without_weights_and_output_has_nothing_to_compare() -> None:

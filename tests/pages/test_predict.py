@@ -155,8 +155,8 @@ def test_show_it_opens_what_is_seen_beyond_the_setup(open_page, slug):
     assert {name: app.session_state[name] for name in item.show} == dict(item.show)
     assert (app.number_input(key="row").value, app.number_input(key="col").value) == (item.row, item.col)
     assert "Show it" not in [one.label for one in app.button]
-    if slug != "start":  # there the question is about what is not on screen
-        assert item.question in words(app)
+    assert item.question in words(app)
+    assert item.measured in words(app)
     assert "Without your edits: " not in words(app)
     for name in [value for key, value in item.show.items() if key.endswith("_lab")]:
         assert f"[It is below, in the lab {name}](#{app.header[0].proto.anchor})" in words(app)

@@ -1,5 +1,6 @@
 """The author's expectations, and what every item of every seed must hold."""
 
+import re
 from collections import Counter
 
 import pytest
@@ -119,6 +120,13 @@ def test_a_seed_asks_of_other_numbers():
     for item_id in ("S1", "C1", "W4", "H1"):
         asked = {(item(item_id, seed).question, item(item_id, seed).answer) for seed in range(20)}
         assert len(asked) >= 4, item_id
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("item_id", EXPECTED)
+def test_numbers_below_zero_have_a_true_minus(item_id, seed):
+    made = item(item_id, seed)
+    assert not re.search(r"(?<![\w)])-\d", f"{made.question} {made.measured} {made.reason}")
 
 
 def test_some_twins_have_another_right_option():

@@ -9,6 +9,7 @@ from core import quiz
 from core.experiments.divisors import divisor_lab
 from core.experiments.heads_compared import width_lab
 from core.experiments.masking import mask_lab
+from core.experiments.prose import fixed
 from core.faults.broken import broken
 from core.quiz.symptoms import BROKEN, faulty_weights
 from core.setup import allowed, changed, inputs, run
@@ -60,7 +61,7 @@ def test_the_changed_values_give_the_output_that_was_told(seed):
         assert item.show == {"blend_lab": "Doubling", "doubled": "V"}
         return
     outputs = [steps.heads.output[0, item.row, 0] for steps in (before, after)]
-    assert f"went from {outputs[0]:.2f} to {outputs[1]:.2f}" in item.measured
+    assert f"went from {fixed(outputs[0])} to {fixed(outputs[1])}" in item.measured
     np.testing.assert_array_equal(before.heads.weights, after.heads.weights)
 
 
