@@ -74,7 +74,7 @@ export default function listen({ data, setTriggerValue }) {
   else if (data.page !== shown || !partShown()) showPart(FIRST);
   if (data.present) watchParts(mine.signal);
   shown = data.page;
-  mendFirstTurn(data);
+  mendFirstTurn();
   spellOut(data);
   keepTogether(data, mine.signal);
   document.documentElement.dataset.heard = data.page;
@@ -189,6 +189,10 @@ function reveal() {
 function addressOf(page) {
   const address = new URL(page || ".", location.href);
   address.search = location.search;
+  return withLost(address);
+}
+
+function withLost(address) {
   const lost = [...opened.searchParams].filter(([name]) => turnedAlone() && !address.searchParams.has(name));
   for (const [name, value] of lost) address.searchParams.append(name, value);
   return address;
@@ -198,8 +202,9 @@ function turnedAlone() {
   return !led && location.pathname !== opened.pathname;
 }
 
-function mendFirstTurn({ page }) {
-  if (turnedAlone()) whenAllStands(() => open(addressOf(page), "replaceState"));
+// The page may have been turned again by then: the address that is there is mended.
+function mendFirstTurn() {
+  if (turnedAlone()) whenAllStands(() => open(withLost(new URL(location.href)), "replaceState"));
 }
 
 function visit(page) {

@@ -105,10 +105,11 @@ SAYS: dict[tuple[str, str, str], Callable[[], list[str]]] = {
     ("blend", "Doubling", "doubled=Q"): lambda: [blending.doubling_lab(KITE, "q").caption],
     ("blend", "Soft or hard", ""): lambda: [SLOPES.caption],
     ("mask", "Ways to mask", ""): lambda: [
-        masking.mask_lab(*QKV, causal(7)).caption, masking.mask_lab(*QKV, causal(7)).variants[2].caption
+        masking.mask_lab(*QKV, causal(7), WORDS).caption,
+        masking.mask_lab(*QKV, causal(7), WORDS).variants[2].caption,
     ],
     ("mask", "Ways to mask", "variant=inverted"): lambda: [
-        masking.mask_lab(*QKV, causal(7)).variants[8].caption
+        masking.mask_lab(*QKV, causal(7), WORDS).variants[8].caption
     ],
     ("mask", "Word by word", ""): lambda: [prefixes.prefix_lab(*QKV).caption],
     ("mask", "Paint a mask", ""): lambda: [painting.painted_lab(*QKV, causal(7), FIRST_PAINTED).caption],
