@@ -264,7 +264,8 @@ class Board {
     const notes = [];
     if (this.all().some(({ changed }) => changed?.includes(1))) notes.push("\u25e5 changed");
     const finger = matchMedia("(pointer: coarse)").matches;
-    const [edits, turns] = finger ? ["tap a cell twice to edit it", "tap turns a cell over"]
+    const [edits, turns] = finger
+      ? ["tap a cell twice to edit it", "tap turns a cell over"]
       : ["double-click or Enter edits", "click or Enter turns a cell over"];
     if (this.all().some(({ editable }) => editable)) notes.push(edits);
     if (this.all().some(({ switches }) => switches)) notes.push(turns);

@@ -50,11 +50,13 @@ const WHERE = "?";
 const channel = new BroadcastChannel("attention-tutor lesson");
 let listening = new AbortController(); // one set of listeners, however often Streamlit calls
 let shown = null; // the page of the last call
+let names = []; // of all pages, as they stand in the address
+let going = null; // the page that was turned to, until it has come
 let together = null; // the page that the other windows have heard of
 let following = null; // the page that another window has sent us to
 let around = []; // the element with the focus and those around it, innermost first
 let waiting = null; // the turn that waits
-let told = true; // Python has done all that it heard from the matrices
+let told = false; // Python has done all that it heard, of the first run and from the matrices
 let led = false; // the page has been turned from here, with nothing lost
 const opened = new URL(performance.getEntriesByType("navigation")[0].name); // the address as it was opened
 const curtain = new CSSStyleSheet(); // hides what is not on the screen that is shown
@@ -66,14 +68,16 @@ export default function listen({ data, setTriggerValue }) {
   const options = { capture: true, signal: mine.signal }; // before the matrices, which keep their keys to themselves
   document.addEventListener("keydown", (event) => press(event, data, setTriggerValue), options);
   document.addEventListener("click", (event) => follow(event, data), options);
-  addEventListener("popstate", ({ isTrusted }) => (led ||= isTrusted), options); // the browser's own Back and Forward
+  addEventListener("popstate", ({ isTrusted }) => isTrusted && goneBack(), options);
   document.addEventListener("focusin", ({ target }) => (around = ancestors(target)), options);
   attend(mine.signal);
   greetServer(mine.signal, setTriggerValue);
   if (!data.present) showAll();
   else if (data.page !== shown || !partShown()) showPart(FIRST);
   if (data.present) watchParts(mine.signal);
+  if (data.page !== shown) going = null;
   shown = data.page;
+  names = data.pages;
   mendFirstTurn();
   spellOut(data);
   keepTogether(data, mine.signal);
@@ -198,6 +202,12 @@ function withLost(address) {
   return address;
 }
 
+// By the browser's own Back or Forward.
+function goneBack() {
+  led = true;
+  going = null;
+}
+
 function turnedAlone() {
   return !led && location.pathname !== opened.pathname;
 }
@@ -218,23 +228,32 @@ function whenAllStands(turn) {
   waiting = turn;
   const look = () => {
     if (waiting !== turn) return;
-    if (!allStands() && performance.now() - since < LONGEST) return setTimeout(look, 30);
+    const stands = allStands();
+    if (!stands && performance.now() - since < LONGEST) return setTimeout(look, 30);
     waiting = null;
     turn();
-    led ||= allStands();
+    goTo(location.pathname.split("/").at(-1));
+    led ||= stands;
   };
   look();
 }
 
+// The start page is the one without a name.
+function goTo(last) {
+  const page = names.includes(last) ? last : "";
+  going = page === shown ? null : page;
+}
+
 // Streamlit takes an input that the browser does not yet have for one that has gone, and its value leaves the
-// address when the page is turned. And what was picked or edited in a matrix (html[data-sending]: see board.js)
-// is in the address only when Python has heard of it and its run has ended.
+// address when the page is turned. What was picked or edited in a matrix (html[data-sending]: see board.js) is in
+// the address only when Python has heard of it and its run has ended. And a page that is turned to has to come
+// first: of clicks upon clicks Streamlit makes turns that leave inputs behind.
 function allStands() {
   const sidebar = document.querySelector(SIDEBAR);
   const inputs = !sidebar || (sidebar.querySelector("input") && !sidebar.querySelector(COMING));
   if ("sending" in document.documentElement.dataset) told = false;
   else if (document.querySelector(APP).dataset.testScriptState === "notRunning") told = true;
-  return inputs && told;
+  return inputs && told && going === null;
 }
 
 // What the browser's Back button does, to an address of our choice: the session goes on.
@@ -266,6 +285,7 @@ function follow(event, { pages }) {
   if (!inText && allStands()) {
     led = true;
     waiting = null;
+    goTo(last);
     return;
   }
   if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;

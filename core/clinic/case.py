@@ -8,8 +8,6 @@ import numpy as np
 from core.clinic import wording
 from core.clinic.beliefs import Beliefs
 from core.clinic.fits import fitted_choices
-from core.clinic.otherwise import other_beliefs
-from core.clinic.partly import ENTRIES, HEADS, Partly, partly_right, wrong_part
 from core.clinic.precision import ROUNDOFF, explained_by_rounding, is_short, roundoff_of
 from core.clinic.readings import Reading, readings
 from core.clinic.report import Diagnosis, Explanation
@@ -17,16 +15,14 @@ from core.clinic.sampling import MAX_SCORES, part_of
 from core.clinic.search import Candidate, Examination, Progress, Search
 from core.clinic.untestable import hidden_headlines, reasons
 from core.faults.pipeline import RIGHT, Choice, State, run
-from core.files import InputError
 
 TENSOR_CORE = 2.0**-11  # float32 products of recent GPUs keep 10 bits unless told otherwise (TF32)
 MAX_READINGS = 32
-FEW_SCORES = 1 << 14  # what other settings than the stated ones are tried on
 AS_GOOD = 4.0  # an explanation with so many times the round-off of the best is as good
 
 
 @dataclass(slots=True)
-class _Found:
+class Found:
     """A reading, its search, and what came out of it so far."""
 
     reading: Reading
@@ -35,6 +31,7 @@ class _Found:
     examined: dict[float, Examination] = field(default_factory=dict)  # by roundoff
 
     def examine(self) -> Examination:
+        """Every single fault tried, once for each roundoff."""
         level = self.search.roundoff
         if level not in self.examined:
             self.examined[level] = self.search.one_fault()
@@ -65,22 +62,22 @@ class Case:
             for reading, part in zip(all_readings, parts, strict=True)
         ]
 
-    def diagnosis(self) -> Diagnosis:
-        """The verdict; weights that do not belong to the output are left out if nothing else fits."""
+    def diagnosis(self) -> Diagnosis | None:
+        """The verdict; None if nothing explains the whole file, nor the output without its weights."""
         answer = self._decide(self.readings)
         if answer is None and any(len(reading.targets) > 1 for reading in self.readings):
-            answer = self._decide([_only_output(reading) for reading in self.readings])
-        return answer or self._partly_right() or self._unexplained()
+            answer = self._decide([only_output(reading) for reading in self.readings])
+        return answer
 
     def _decide(self, candidates: Sequence[Reading]) -> Diagnosis | None:
         """Right before one fault before two; the finest arithmetic that the numbers suggest first."""
         self.progress(0.0, "the right computation")
-        found = [self._start(reading, self.fine) for reading in candidates]
+        found = [self.start(reading, self.fine) for reading in candidates]
         levels = [self.fine] if self.coarse <= self.fine else [self.fine, self.coarse]
         for level in levels:
             for one in found:
                 one.search.roundoff = level
-            answer = self._right(found) or self._one_fault(found)
+            answer = self._right(found) or self.one_fault(found)
             if answer:
                 return answer
         answer = self._nearly_right(found)
@@ -88,18 +85,19 @@ class Case:
             return answer
         return self._two_faults(found[:2], levels) if self.max_faults > 1 else None
 
-    def _at_a_glance(self) -> Diagnosis | None:
+    def at_a_glance(self) -> Diagnosis | None:
         """Right, or one fault that nothing has to be fitted for, in the finest arithmetic."""
-        found = [self._start(reading, self.fine) for reading in self.readings]
+        found = [self.start(reading, self.fine) for reading in self.readings]
         return self._right(found) or self._best_of(found, self._single_candidates)
 
-    def _start(self, reading: Reading, roundoff: float) -> _Found:
+    def start(self, reading: Reading, roundoff: float) -> Found:
+        """A search for what made this reading's numbers, from the right computation on."""
         search = Search(reading.problem, reading.targets, roundoff)
-        return _Found(reading, search, search.right())
+        return Found(reading, search, search.right())
 
     # --- right ---
 
-    def _right(self, found: Sequence[_Found]) -> Diagnosis | None:
+    def _right(self, found: Sequence[Found]) -> Diagnosis | None:
         accepted = [one for one in found if one.search.accepts(one.right)]
         if not accepted:
             return None
@@ -113,7 +111,7 @@ class Case:
             return self._dead_rows(one, one.right)
         return self._correct(one, examination)
 
-    def _far_better(self, one: _Found, examination: Examination) -> list[Candidate]:
+    def _far_better(self, one: Found, examination: Examination) -> list[Candidate]:
         """A fault that reproduces the file to its last bits while the right way only nearly does."""
         if one.right.roundoff <= one.search.roundoff:
             return []
@@ -124,23 +122,23 @@ class Case:
         tied = one.search.ties(candidates)
         return tied if tied and min(c.roundoff for c in tied) < one.right.roundoff / 4 else []
 
-    def _correct(self, one: _Found, examination: Examination) -> Diagnosis:
+    def _correct(self, one: Found, examination: Examination) -> Diagnosis:
         state = run(one.reading.problem, one.right.choices)
         hidden = hidden_headlines(one.reading, examination.invisible)
         not_tested = reasons(one.reading, hidden or examination.invisible, state)
         notes = (*one.reading.notes, *one.right.conventions, *self._weights_note(one, state))
         if hidden:
             message = f"{wording.NOT_TOLD} {self._closeness(one)}"
-            return self._answer("undetermined", message, one, notes=notes, not_tested=not_tested)
+            return self.answer("undetermined", message, one, notes=notes, not_tested=not_tested)
         condition = wording.condition(one.reading.problem)
         message = f"{wording.RIGHT}{condition}. {self._closeness(one)}"
-        return self._answer("correct", message, one, notes=notes, not_tested=not_tested, condition=condition)
+        return self.answer("correct", message, one, notes=notes, not_tested=not_tested, condition=condition)
 
-    def _closeness(self, one: _Found) -> str:
+    def _closeness(self, one: Found) -> str:
         stored_finer = self.fine < one.search.roundoff < one.right.roundoff * 16
         return wording.closeness(one.right.max_error, stored_finer)
 
-    def _weights_note(self, one: _Found, state: State) -> tuple[str, ...]:
+    def _weights_note(self, one: Found, state: State) -> tuple[str, ...]:
         """What weights of another shape are, if they can be recognised."""
         weights = one.reading.other_weights
         if weights is None:
@@ -152,15 +150,15 @@ class Case:
                 return (wording.MEAN_WEIGHTS,)
         return (wording.OUTPUT_ONLY,)
 
-    def _dead_rows(self, one: _Found, candidate: Candidate) -> Diagnosis:
+    def _dead_rows(self, one: Found, candidate: Candidate) -> Diagnosis:
         dead = Choice("dead", RIGHT["dead"].compute, "mask.fully_masked_row")
         problem, layout = one.reading.problem, one.reading.layout
         explanation = wording.explanation((dead,), candidate.max_error, problem, layout)
-        return self._answer(
+        return self.answer(
             "fault", wording.DEAD_ROWS, one, explanations=[explanation], notes=one.reading.notes
         )
 
-    def _nearly_right(self, found: Sequence[_Found]) -> Diagnosis | None:
+    def _nearly_right(self, found: Sequence[Found]) -> Diagnosis | None:
         """Agreement to about three digits, and no fault nearer: a coarser arithmetic inside."""
         near = [
             one for one in found if one.right.roundoff <= 4 * TENSOR_CORE and one.right.dead_rows != "NaN"
@@ -175,23 +173,24 @@ class Case:
         if not explained_by_rounding(part.problem, one.right.choices, part.targets):
             return self._too_rough(one, notes)
         message = wording.nearly_right(one.right.roundoff, self._closeness(one))
-        return self._answer("correct", message, one, notes=notes)
+        return self.answer("correct", message, one, notes=notes)
 
-    def _too_rough(self, one: _Found, notes: Iterable[str]) -> Diagnosis:
+    def _too_rough(self, one: Found, notes: Iterable[str]) -> Diagnosis:
         """As close as half precision gives, but no half precision gives these numbers."""
         message, why = wording.too_rough(one.right.roundoff, self._closeness(one))
-        return self._answer("undetermined", message, one, notes=notes, not_tested=[why])
+        return self.answer("undetermined", message, one, notes=notes, not_tested=[why])
 
     # --- faults ---
 
-    def _one_fault(self, found: Sequence[_Found]) -> Diagnosis | None:
+    def one_fault(self, found: Sequence[Found]) -> Diagnosis | None:
+        """One known fault that explains a reading, or one with a number that has to be fitted."""
         return self._best_of(found, self._single_candidates) or self._best_of(found, self._fitted_candidates)
 
-    def _single_candidates(self, one: _Found) -> list[Candidate]:
+    def _single_candidates(self, one: Found) -> list[Candidate]:
         self.progress(0.3, "single faults")
         return one.search.ties(one.examine().candidates)
 
-    def _fitted_candidates(self, one: _Found) -> list[Candidate]:
+    def _fitted_candidates(self, one: Found) -> list[Candidate]:
         self.progress(0.5, "unusual numbers")
         for group in fitted_choices(one.search.small, one.search.exact):
             fitted = [one.search.assess([choice]) for choice in group]
@@ -199,7 +198,7 @@ class Case:
                 return ties
         return []
 
-    def _two_faults(self, found: Sequence[_Found], levels: Sequence[float]) -> Diagnosis | None:
+    def _two_faults(self, found: Sequence[Found], levels: Sequence[float]) -> Diagnosis | None:
         """Pairs are looked for once, at the coarsest level, and judged at the finest first."""
         if any(one.search.large for one in found):
             self.sample_note = " ".join(filter(None, (self.sample_note, wording.FEW_PAIRS)))
@@ -212,7 +211,7 @@ class Case:
                 return answer
         return None
 
-    def _pair_candidates(self, one: _Found) -> list[Candidate]:
+    def _pair_candidates(self, one: Found) -> list[Candidate]:
         examination = one.examine()
         choices = [c for c in examination.visible if c.label not in wording.NUMBER_FORMAT]
         if any(not np.isfinite(target.array).all() for target in one.reading.targets):  # something overflowed
@@ -221,7 +220,7 @@ class Case:
         return one.search.two_faults(choices, lambda part, what: self.progress(0.5 + part / 2, what))
 
     def _best_of(
-        self, found: Sequence[_Found], candidates_of: Callable[[_Found], list[Candidate]]
+        self, found: Sequence[Found], candidates_of: Callable[[Found], list[Candidate]]
     ) -> Diagnosis | None:
         """The likeliest reading among those that fit as well as the best; the others' are told too.
 
@@ -238,9 +237,9 @@ class Case:
 
     def _fault(
         self,
-        one: _Found,
+        one: Found,
         ties: Sequence[Candidate],
-        others: Sequence[tuple[_Found, Sequence[Candidate]]] = (),
+        others: Sequence[tuple[Found, Sequence[Candidate]]] = (),
     ) -> Diagnosis:
         """The explanations of one reading, then what `others` make of the same numbers."""
         if all(candidate.dead_rows == "NaN" and not candidate.faults for candidate in ties):
@@ -255,7 +254,7 @@ class Case:
                 explanations.setdefault(frozenset(candidate.labels), explained)
         message = wording.fault_message(list(explanations.values()), dead=ties[0].dead_rows == "NaN")
         invisible = one.examine().invisible
-        return self._answer(
+        return self.answer(
             "fault",
             message,
             one,
@@ -264,68 +263,18 @@ class Case:
             not_tested=reasons(one.reading, hidden_headlines(one.reading, invisible)),
         )
 
-    def _unexplained(self) -> Diagnosis:
-        found = self._start(_only_output(self.readings[0]), self.fine)
-        message = wording.unexplained(found.right.max_error)
-        if self.max_faults > 1:
-            message = f"{message}{self._if_stated_otherwise()}"
-        return self._answer("unexplained", message, found, notes=self.readings[0].notes)
-
-    def _if_stated_otherwise(self) -> str:
-        """A setting under which the numbers are right, or one fault gives them; "" if there is none."""
-        for believed, advice in other_beliefs(self.beliefs):
-            self.progress(0.9, "other settings")
-            try:
-                other = Case(self.fields, believed, 1, None, FEW_SCORES)
-            except InputError:  # these arrays do not go with that setting
-                continue
-            answer = other._at_a_glance() or other._partly_right()
-            if answer and answer.verdict in ("correct", "fault"):
-                return wording.otherwise(advice, answer.message)
-        return ""
-
-    def _partly_right(self) -> Diagnosis | None:
-        """Some heads or batch entries are right and others are not: what the others show by themselves."""
-        best: tuple[_Found, Partly] | None = None
-        for reading in self.readings:
-            one = self._start(reading, max(self.fine, self.coarse))
-            axes = (HEADS,) if self.sample_note else (HEADS, ENTRIES)  # of entries left out nothing is known
-            partly = partly_right(reading, one.search.limit, axes)
-            if partly and (best is None or partly.share > best[1].share):
-                best = one, partly
-        if best is None:
-            return None
-        one, partly = best
-        part = wrong_part(one.reading, partly)
-        for tried in (part, _only_output(part)) if part is not None else ():
-            if answer := self._fault_of_part(one, tried, partly):
-                return answer
-        message = f"{wording.unexplained(np.inf)} {partly.sentence}"
-        return self._answer("unexplained", message, one, notes=one.reading.notes)
-
-    def _fault_of_part(self, whole: _Found, part: Reading, partly: Partly) -> Diagnosis | None:
-        one = self._start(part, whole.search.roundoff)
-        answer = self._one_fault([one])
-        if answer is None:
-            return None
-        told = [
-            replace(e, details=tuple(", ".join(filter(None, (d, partly.where))) for d in e.details))
-            for e in answer.explanations
-        ]
-        message = f"{partly.right_sentence} The others: {answer.message[:1].lower()}{answer.message[1:]}"
-        return self._answer("fault", message, whole, explanations=told, notes=answer.notes)
-
-    def _answer(
+    def answer(
         self,
         verdict: str,
         message: str,
-        one: _Found,
+        one: Found,
         *,
         explanations: Iterable[Explanation] = (),
         notes: Iterable[str] = (),
         not_tested: Iterable[str] = (),
         condition: str = "",
     ) -> Diagnosis:
+        """What is told of one reading."""
         problem = one.reading.problem
         facts = {
             "batch": problem.batch,
@@ -364,7 +313,8 @@ def _is_another_layout(ties: Sequence[Candidate]) -> bool:
     return all("heads.attends_over_heads" in candidate.labels for candidate in ties)
 
 
-def _only_output(reading: Reading) -> Reading:
+def only_output(reading: Reading) -> Reading:
+    """The same without weights."""
     targets = tuple(target for target in reading.targets if target.name == "output")
     if len(targets) == len(reading.targets) or not targets:
         return reading

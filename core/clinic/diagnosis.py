@@ -14,6 +14,7 @@ from core.clinic.loading import load, load_paths
 from core.clinic.names import named, unknown
 from core.clinic.report import Diagnosis, Explanation
 from core.clinic.search import Progress
+from core.clinic.second_look import second_look
 from core.faults.catalogue import BAD_INPUT
 from core.files import InputError
 from core.files.errors import shown, why
@@ -75,7 +76,8 @@ def _diagnosis(
     beliefs = beliefs_from(meta, fields.pop("meta", None), stated)
     fields = checked(fields)
     with np.errstate(all="ignore"):  # a stranger's numbers may overflow: judged by what comes out
-        found = Case(fields, beliefs, max_faults, progress).diagnosis()
+        case = Case(fields, beliefs, max_faults, progress)
+        found = case.diagnosis() or second_look(case)
     return replace(found, notes=(*found.notes, *_not_used(given)))
 
 

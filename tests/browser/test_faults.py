@@ -179,18 +179,16 @@ TURN_ALL = """(times) => {
 
 
 def test_pages_turned_quicker_than_they_are_drawn(page: Page, app_url: str) -> None:
-    """new_page fails if the browser misses a file, and the page is in the end the address's.
-
-    Of 84 turns in half a second Streamlit may drop the inputs' values: what a hand can do is in test_turns.
-    """
+    """new_page fails if the browser misses a file, and the page is in the end the address's."""
     go(page, f"{app_url}/score?seq_len=9")
     for _ in range(3):
         page.evaluate(TURN_ALL, 2)
         page.wait_for_timeout(150)
     page.wait_for_timeout(1000)  # a run that has not begun looks settled
     settle(page)
-    path = urlsplit(page.url).path
-    shown = next((listed for listed in PAGES[1:] if path == f"/{listed.slug}"), PAGES[0])
+    address = urlsplit(page.url)
+    shown = next(listed for listed in PAGES[1:] if address.path == f"/{listed.slug}")
+    assert "seq_len=9" in address.query
     expect(page).to_have_title(re.compile(f"^{re.escape(shown.title)}:"))
     icon = page.locator("link[rel~=icon]").get_attribute("href") or ""
     assert icon.startswith("data:image/png;base64,")

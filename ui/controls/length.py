@@ -49,9 +49,8 @@ def draw() -> int:
         assign({DRAGGED: seq_len})
     with drag:
         st.slider(
-            "Sequence length T", SEQ_LENS[0], SEQ_LENS[-1], seq_len if first else SEQ_LENS[0],
-            key=DRAGGED, on_change=_take_dragged,
-        )  # fmt: skip
+            "Sequence length T", SEQ_LENS[0], SEQ_LENS[-1], seq_len, key=DRAGGED, on_change=_take_dragged
+        )
     return seq_len
 
 
