@@ -164,6 +164,12 @@ def test_heads_page_shows_its_other_parts(open_page: Callable, part: str) -> Non
 # --- the shared inputs, as a reader moves them ---
 
 
+def test_a_slider_that_a_browser_meets_late_begins_where_the_length_is(open_page):
+    """A run that was cut short may have sent no slider: the browser takes the start of the next one."""
+    page = open_page("start", seq_len="9").run()
+    assert list(page.slider(key="seq_len_dragged").proto.default) == [9]
+
+
 def test_slider_reaches_every_matrix(open_page: Callable) -> None:
     page = open_page("start")
     page.slider(key="seq_len_dragged").set_value(12).run()

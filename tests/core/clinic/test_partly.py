@@ -4,6 +4,11 @@ import numpy as np
 import pytest
 
 from core.clinic import diagnose
+from core.clinic.beliefs import Beliefs
+from core.clinic.case import Case
+from core.clinic.partly import partly_right
+from core.clinic.readings import readings
+from core.clinic.second_look import second_look
 from tests.core.softmax import soft
 
 RANDOM = np.random.default_rng(8)
@@ -38,9 +43,9 @@ def test_the_fault_of_one_head_is_named_with_shared_keys():
     keys, values = k.repeat(2, axis=1), v.repeat(2, axis=1)
     scores = Q @ keys.swapaxes(-1, -2)
     out = soft(scores / D**0.5) @ values
-    out[:, 3] = (soft(scores) @ values)[:, 3]
+    out[:, [1, 2]] = (soft(scores) @ values)[:, [1, 2]]  # one of each pair
     answer = diagnose(q=Q, k=k, v=v, out=out, **STATED)
-    assert (answer.labels, answer.explanations[0].details) == ([["scale.missing"]], ("only in head 3",))
+    assert (answer.labels, answer.explanations[0].details) == ([["scale.missing"]], ("only in heads 1, 2",))
 
 
 def test_the_fault_of_one_entry_is_named():
@@ -68,6 +73,29 @@ def test_a_head_of_nan_is_told_apart():
     answer = diagnose(q=Q, k=K, v=V, out=one_wrong(1, 1, np.full(V.shape, np.nan)), **STATED)
     assert answer.verdict == "unexplained"
     assert "Heads 0, 2, 3 are right. Head 1 is not even finite." in answer.message
+
+
+def test_an_output_that_is_right_has_no_wrong_part():
+    (reading, *_) = readings({"q": Q, "k": K, "v": V, "out": soft(SCALED) @ V}, Beliefs(**STATED))
+    assert partly_right(reading, 1e-10) is None
+
+
+def test_the_reading_with_more_right_heads_is_told():
+    causal = soft(np.where(np.tri(T, dtype=bool), SCALED, -np.inf)) @ V
+    answer = diagnose(q=Q, k=K, v=V, out=one_wrong(1, 3, causal), layout="BHTD")
+    assert answer.message.startswith("Heads 0, 1, 2 are right. The others: ")
+    assert answer.explanations[0].details[0].endswith("only in head 3")
+
+
+def test_of_entries_that_were_not_looked_at_nothing_is_said():
+    """Two of four are looked at, and one of these is right."""
+    out = one_wrong(0, 1, RANDOM.standard_normal(V.shape))
+    arrays = {"q": Q, "k": K, "v": V, "out": out}
+    arrays = {name: np.concatenate([array, array])[:, :1] for name, array in arrays.items()}
+    assert "Batch entries 0, 2 are right." in diagnose(arrays, **STATED).message
+    case = Case(arrays, Beliefs(**STATED), 1, None, max_scores=2 * T * T)
+    assert "2 of 4 batch entries" in case.sample_note
+    assert "atch entr" not in second_look(case).message
 
 
 def test_noise_everywhere_has_no_right_heads():
@@ -107,6 +135,14 @@ def test_a_setting_that_is_too_much_is_named(stated, said):
     answer = diagnose(q=Q, k=K, v=V, out=out, **{**STATED, **stated})
     assert answer.verdict == "unexplained"
     assert f"if you {said}, this comes out: heads 0, 1, 3 are right. The others: " in answer.message
+
+
+def test_a_setting_that_leaves_it_unexplained_is_not_advised():
+    """Without the wrong statement some heads are right, but nothing is known of the others."""
+    out = one_wrong(1, 2, RANDOM.standard_normal(V.shape))
+    answer = diagnose(q=Q, k=K, v=V, out=out, **{**STATED, "causal": True})
+    assert answer.verdict == "unexplained"
+    assert "if you" not in answer.message
 
 
 def test_weights_that_made_the_output_are_not_doubted():
