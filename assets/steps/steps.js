@@ -166,7 +166,15 @@ function showPart(part) {
   );
   document.documentElement.dataset.part = part;
   document.querySelector(".stMain")?.scrollTo(0, 0);
+  leaveHidden();
   return true;
+}
+
+// A matrix that has just been hidden would still take the next key: browsers move the focus a moment later.
+function leaveHidden() {
+  let focused = document.activeElement;
+  while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
+  if (focused && !focused.getClientRects().length) focused.blur();
 }
 
 function showAll() {
