@@ -27,7 +27,8 @@ WITHOUT_BOARD = {"clinic", "teach"}  # their first sight is the page's sentence
 ABOUT = """\
 What Chromium fetches for one page from this machine, without a proxy, with an empty cache. *MB*: as
 Streamlit sends it; *gzipped*: what a proxy with gzip makes of it. *Socket*: what the app itself sends for
-the first sight, in kB. *Plotly*: whether its file, which only a chart needs, was fetched."""
+the first sight, in kB, before the websocket packs it. *Plotly*: whether its file, which only a chart
+needs, was fetched."""
 TIMES = f"""\
 Milliseconds from the navigation's start to the first matrix painted, median of {ROUNDS} visits in turn.
 *Cold*: with an empty cache, on a server that has shown the page before. *Warm*: the second visit, and the

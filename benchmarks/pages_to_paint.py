@@ -6,7 +6,8 @@ As in slider_to_paint.py, but at the pages' first states: the floor app and the 
 import statistics
 import sys
 import tempfile
-from collections.abc import Generator
+import zlib
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,23 +34,22 @@ CHART: Watched = (".js-plotly-plot", None)
 FLOOR: Watched = ('[data-testid="stText"]', None)
 CHARTS_THAT_FOLLOW = {"softmax"}  # the open lab's chart shows the sequence
 STILL = {"check", "real_heads", "your_tensors", "clinic", "teach"}  # show nothing of the sidebar's T
+EMPTY_BLOCK = b"\0\0\xff\xff"  # ends each packed message, and is left out (RFC 7692, 7.2.1)
 ABOUT = f"""\
 A key press on *Sequence length T* (8 to 7 and back), pages as they open, median of {ROUNDS} presses in
 turn with the floor app: one slider, one line of text, same server settings. *Painted*: the page's first
 board shows the new numbers; *chart*: so does the open lab's chart. *Script*: CPU time of the app's own
 code in one rerun; *server*: of the whole process, with sending and clearing up. ×: divided by the
-floor's in the same round. *Sent*: to the browser, for one press. Streamlit sends a message of 10 kB
-or more that the browser has had before as its number alone, so these figures are of a way back; a new
-state costs about 75 kB more for each board: the component's own script, the next pictures. A dash: nothing on
-the page depends on T. It is run anew all the same."""
+floor's in the same round. *Sent*: to the browser, for one press; *deflated*: as the websocket packs it.
+A dash: nothing on the page depends on T. It is run anew all the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A page, and the bytes of each message that has come to it since the list was last cleared."""
+    """A page, and the messages that have come to it since the list was last cleared."""
 
     page: Page
-    frames: list[int]
+    frames: list[bytes]
 
 
 class Presser:
@@ -59,7 +59,8 @@ class Presser:
         """`watched`: what must have changed before a press counts as answered; `log`: the server's."""
         page = self.page = opened.page
         self.frames = opened.frames
-        self.bytes: list[int] = []  # of each press
+        self.deflate = websocket_deflate()
+        self.sent: list[tuple[int, int]] = []  # bytes for each press, as they are and deflated
         self.slider = page.get_by_role("slider", name="Sequence length")
         self.watched = [(page.locator(selector), attributes) for selector, attributes in watched]
         for locator, _ in self.watched:
@@ -81,7 +82,7 @@ class Presser:
         self.times.append(self._painted())
         self.page.wait_for_timeout(PAUSE_MS)
         settle(self.page)
-        self.bytes.append(sum(self.frames))
+        self.sent.append((sum(map(len, self.frames)), sum(map(self.deflate, self.frames))))
 
     def _painted(self) -> list[float]:
         """Milliseconds of each. RuntimeError if something that was to change does not."""
@@ -102,6 +103,10 @@ class Presser:
         """Milliseconds of CPU for each press, without the warming up: of the script, of the server."""
         script, process = zip(*self.log.per_press()[WARM_UP:], strict=True)
         return [1e3 * seconds for seconds in script], [1e3 * seconds for seconds in process]
+
+    def kilobytes(self) -> list[str]:
+        """The medians, as they are and deflated, without the warming up."""
+        return [f"{statistics.median(sent) / 1e3:.0f}" for sent in zip(*self.sent[WARM_UP:], strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +160,21 @@ def measure(browser: Browser, servers: Servers, floor: Opened, slug: str) -> lis
         cells += beside(ours.measured(index), least.measured(0)) if follows else ["–", "–"]
     for ours_ms, least_ms in zip(ours.cpu(), least.cpu(), strict=True):
         cells += beside(ours_ms, least_ms)
-    return [*cells, f"{statistics.median(ours.bytes[WARM_UP:]) / 1e3:.0f}"]
+    return [*cells, *ours.kilobytes()]
+
+
+def websocket_deflate() -> Callable[[bytes], int]:
+    """-> the bytes that a message becomes on one connection, packed as uvicorn's websockets do."""
+    packer = zlib.compressobj(wbits=-12, memLevel=5)  # uvicorn's settings
+    return lambda message: (
+        len(packer.compress(message)) + len(packer.flush(zlib.Z_SYNC_FLUSH)) - len(EMPTY_BLOCK)
+    )
 
 
 def opened(browser: Browser, url: str) -> Opened:
     """A page with everything on it that it opens with."""
     page, frames = browser.new_page(**DEVICES["desktop"], reduced_motion="reduce"), []
-    page.on("websocket", lambda socket: socket.on("framereceived", lambda data: frames.append(len(data))))
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda data: frames.append(data)))
     go(page, url)
     page.get_by_role("slider", name="Sequence length").wait_for()
     settle(page)
@@ -187,6 +200,7 @@ def section(slugs: tuple[str, ...] = tuple(page.slug for page in PAGES)) -> Sect
         "server CPU, ms",
         "×",
         "sent, kB",
+        "deflated",
     ]
     rows = []
     with served() as servers, sync_playwright() as playwright:

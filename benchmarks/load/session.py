@@ -64,7 +64,6 @@ class Session:
                 origin=Origin(self.url),
                 subprotocols=[Subprotocol("streamlit")],
                 max_size=MOST_BYTES,
-                compression=None,
             )
         except (OSError, TimeoutError) as error:
             return Reply("open", None, None, 0, (f"no connection: {error}",))

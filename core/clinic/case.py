@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from core.clinic import wording
-from core.clinic.beliefs import Beliefs
+from core.clinic.beliefs import AXES, Beliefs
 from core.clinic.fits import fitted_choices
 from core.clinic.precision import ROUNDOFF, explained_by_rounding, is_short, roundoff_of
 from core.clinic.readings import Reading, readings
@@ -109,7 +109,7 @@ class Case:
             return self._fault(one, better)
         if one.right.dead_rows == "NaN":
             return self._dead_rows(one, one.right)
-        return self._correct(one, examination)
+        return self._correct(one, examination, found)
 
     def _far_better(self, one: Found, examination: Examination) -> list[Candidate]:
         """A fault that reproduces the file to its last bits while the right way only nearly does."""
@@ -122,17 +122,27 @@ class Case:
         tied = one.search.ties(candidates)
         return tied if tied and min(c.roundoff for c in tied) < one.right.roundoff / 4 else []
 
-    def _correct(self, one: Found, examination: Examination) -> Diagnosis:
+    def _correct(self, one: Found, examination: Examination, found: Sequence[Found]) -> Diagnosis:
         state = run(one.reading.problem, one.right.choices)
         hidden = hidden_headlines(one.reading, examination.invisible)
         not_tested = reasons(one.reading, hidden or examination.invisible, state)
         notes = (*one.reading.notes, *one.right.conventions, *self._weights_note(one, state))
         if hidden:
-            message = f"{wording.NOT_TOLD} {self._closeness(one)}"
+            message = f"{wording.NOT_TOLD} {self._closeness(one)}{self._of_more_keys(one, found)}"
             return self.answer("undetermined", message, one, notes=notes, not_tested=not_tested)
         condition = wording.condition(one.reading.problem)
         message = f"{wording.RIGHT}{condition}. {self._closeness(one)}"
         return self.answer("correct", message, one, notes=notes, not_tested=not_tested, condition=condition)
+
+    def _of_more_keys(self, one: Found, found: Sequence[Found]) -> str:
+        """What comes out in another order of the axes, where this one leaves a single key; else ""."""
+        if one.reading.problem.n_k > 1:
+            return ""
+        others = [other for other in found if other.reading.problem.n_k > 1]
+        answer = self._best_of(others, self._single_candidates)
+        if answer is None:
+            return ""
+        return wording.otherwise(f"say that the axes are {AXES[others[0].reading.layout]}", answer.message)
 
     def _closeness(self, one: Found) -> str:
         stored_finer = self.fine < one.search.roundoff < one.right.roundoff * 16

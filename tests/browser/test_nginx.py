@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 import streamlit
 from playwright.sync_api import Page, expect
+from websockets.sync.client import connect
+from websockets.typing import Origin
 
 from pages import PAGES
 from tests.browser.conftest import go, settle
@@ -97,6 +99,12 @@ def test_scripts_travel_compressed(site):
         if len(raw[2]) > 1000:
             assert packed[1]["Content-Encoding"] == "gzip", url
             assert len(packed[2]) < 0.7 * len(raw[2]), url
+
+
+def test_messages_travel_compressed(site):
+    stream = f"ws{site.url.removeprefix('http')}/_stcore/stream"
+    with connect(stream, origin=Origin(site.url.removesuffix(f"/{BASE_PATH}"))) as socket_to_app:
+        assert "permessage-deflate" in socket_to_app.response.headers["Sec-WebSocket-Extensions"]
 
 
 @pytest.mark.parametrize("path", ["/_stcore/metrics", "/_stcore/agent/openapi.json", "/_stcore/agent"])

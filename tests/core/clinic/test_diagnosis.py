@@ -73,6 +73,29 @@ def test_a_forgotten_causal_mask_is_told_before_attention_over_heads(dtype, seed
     assert diagnose(arrays, causal=True, n_heads=10).labels == [["heads.attends_over_heads"]]
 
 
+@pytest.mark.parametrize(
+    ("shape", "axes"), [((2, 1, 7, 10), "(B, h, T, d)"), ((2, 7, 1, 10), "(B, T, h, d)")]
+)
+def test_a_single_key_is_not_the_last_word_on_axes_that_nobody_named(shape, axes):
+    """Right for seven heads of one position each; for one head of seven positions, v is untouched."""
+    arrays = {name: RANDOM.standard_normal(shape) for name in "qkv"}
+    answer = diagnose(arrays | {"out": arrays["v"]})
+    assert answer.verdict == "undetermined"
+    assert answer.message.endswith(
+        f" But if you say that the axes are {axes}, this comes out: "
+        "one fault reproduces your numbers: the values come back untouched."
+    )
+    layout = {"(B, h, T, d)": "BHTD", "(B, T, h, d)": "BTHD"}
+    assert diagnose(arrays | {"out": arrays["v"]}, layout=layout[axes]).labels == [["blend.returns_v"]]
+    (stated,) = set(layout.values()) - {layout[axes]}
+    assert "But if" not in diagnose(arrays | {"out": arrays["v"]}, layout=stated).message
+
+
+def test_one_key_in_every_order_of_the_axes():
+    alone = {name: RANDOM.standard_normal((2, 1, 1, 10)) for name in "qkv"}
+    assert "But if" not in diagnose(alone | {"out": alone["v"]}).message
+
+
 @pytest.mark.parametrize("stated", [{"rope": True}, {"alibi": True}])
 def test_a_forgotten_position_is_told_before_attention_over_heads(stated):
     (name,) = stated
