@@ -6,13 +6,14 @@ As in slider_to_paint.py, but at the pages' first states: the floor app and the 
 import statistics
 import sys
 import tempfile
-import zlib
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
+from websockets.extensions.permessage_deflate import PerMessageDeflate
+from websockets.frames import Frame, Opcode
 
 from benchmarks.report import Section, Table, ratio, write
 from benchmarks.rerun_cpu import CpuLog
@@ -34,7 +35,6 @@ CHART: Watched = (".js-plotly-plot", None)
 FLOOR: Watched = ('[data-testid="stText"]', None)
 CHARTS_THAT_FOLLOW = {"softmax"}  # the open lab's chart shows the sequence
 STILL = {"check", "real_heads", "your_tensors", "clinic", "teach"}  # show nothing of the sidebar's T
-EMPTY_BLOCK = b"\0\0\xff\xff"  # ends each packed message, and is left out (RFC 7692, 7.2.1)
 ABOUT = f"""\
 A key press on *Sequence length T* (8 to 7 and back), pages as they open, median of {ROUNDS} presses in
 turn with the floor app: one slider, one line of text, same server settings. *Painted*: the page's first
@@ -164,11 +164,9 @@ def measure(browser: Browser, servers: Servers, floor: Opened, slug: str) -> lis
 
 
 def websocket_deflate() -> Callable[[bytes], int]:
-    """-> the bytes that a message becomes on one connection, packed as uvicorn's websockets do."""
-    packer = zlib.compressobj(wbits=-12, memLevel=5)  # uvicorn's settings
-    return lambda message: (
-        len(packer.compress(message)) + len(packer.flush(zlib.Z_SYNC_FLUSH)) - len(EMPTY_BLOCK)
-    )
+    """-> the bytes that a message becomes on one connection, packed with uvicorn's settings."""
+    packer = PerMessageDeflate(False, False, 12, 12, {"memLevel": 5})
+    return lambda message: len(packer.encode(Frame(Opcode.BINARY, message)).data)
 
 
 def opened(browser: Browser, url: str) -> Opened:

@@ -1,6 +1,6 @@
 """One file under examination: from its readings to a verdict."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -8,8 +8,8 @@ import numpy as np
 from core.clinic import wording
 from core.clinic.beliefs import AXES, Beliefs
 from core.clinic.fits import fitted_choices
-from core.clinic.precision import ROUNDOFF, explained_by_rounding, is_short, roundoff_of
-from core.clinic.readings import Reading, readings
+from core.clinic.precision import explained_by_rounding, suggested_roundoffs
+from core.clinic.readings import Reading, only_output, readings
 from core.clinic.report import Diagnosis, Explanation
 from core.clinic.sampling import MAX_SCORES, part_of
 from core.clinic.search import Candidate, Examination, Progress, Search
@@ -139,6 +139,8 @@ class Case:
         if one.reading.problem.n_k > 1:
             return ""
         others = [other for other in found if other.reading.problem.n_k > 1]
+        if any(other.search.accepts(other.right) for other in others):
+            return ""
         answer = self._best_of(others, self._single_candidates)
         if answer is None:
             return ""
@@ -310,25 +312,9 @@ class Case:
         )
 
 
-def suggested_roundoffs(fields: Mapping[str, np.ndarray]) -> tuple[float, float]:
-    """The roundoff that the output's bits suggest, and the coarsest among all arrays."""
-    reals = {name: array for name, array in fields.items() if array.dtype.kind == "f"}
-    each = {name: roundoff_of(array) for name, array in reals.items()}
-    fine = each.get("out", each.get("weights", ROUNDOFF["float64"]))
-    return fine, max([fine, *(each[name] for name, array in reals.items() if not is_short(array))])
-
-
 def _is_another_layout(ties: Sequence[Candidate]) -> bool:
     """Attention over the heads is also what right code looks like whose axes are read in another order."""
     return all("heads.attends_over_heads" in candidate.labels for candidate in ties)
-
-
-def only_output(reading: Reading) -> Reading:
-    """The same without weights."""
-    targets = tuple(target for target in reading.targets if target.name == "output")
-    if len(targets) == len(reading.targets) or not targets:
-        return reading
-    return replace(reading, targets=targets, notes=(*reading.notes, wording.OUTPUT_ONLY))
 
 
 def _untold(_fraction: float, _what: str) -> None:

@@ -4,7 +4,7 @@ Nothing here trusts a dtype: a float64 file may hold float32 or bfloat16 results
 how many bits the numbers use, and what one rounding a step does to this very computation.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -37,6 +37,14 @@ def is_short(array: np.ndarray) -> bool:
         return False
     mantissa = np.frexp(np.where(np.isfinite(array), array, 0.0))[0] * 2.0**SHORT_BITS
     return bool((mantissa == np.rint(mantissa)).all())
+
+
+def suggested_roundoffs(fields: Mapping[str, np.ndarray]) -> tuple[float, float]:
+    """The roundoff that the output's bits suggest, and the coarsest among all arrays."""
+    reals = {name: array for name, array in fields.items() if array.dtype.kind == "f"}
+    each = {name: roundoff_of(array) for name, array in reals.items()}
+    fine = each.get("out", each.get("weights", ROUNDOFF["float64"]))
+    return fine, max([fine, *(each[name] for name, array in reals.items() if not is_short(array))])
 
 
 def rounded_to(values: np.ndarray, name: str) -> np.ndarray:

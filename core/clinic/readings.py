@@ -13,6 +13,7 @@ from core.clinic.beliefs import AXES, LAYOUTS, Beliefs
 from core.clinic.layouts import bare_problem, canonical_output
 from core.clinic.mask_meanings import mask_meanings
 from core.clinic.precision import Target
+from core.clinic.wording import OUTPUT_ONLY
 from core.faults.choices_mask import triangle
 from core.faults.problem import Problem
 from core.files import InputError
@@ -47,6 +48,14 @@ def readings(fields: dict[str, np.ndarray], beliefs: Beliefs) -> list[Reading]:
         raise first_error or InputError("shape_mismatch", "the shapes of the arrays fit no known layout")
     found = _with_layout_notes(_agreeing(found, beliefs), beliefs)
     return [reading for reading in found if shows_something(reading.problem)] or found
+
+
+def only_output(reading: Reading) -> Reading:
+    """The same without weights."""
+    targets = tuple(target for target in reading.targets if target.name == "output")
+    if len(targets) == len(reading.targets) or not targets:
+        return reading
+    return replace(reading, targets=targets, notes=(*reading.notes, OUTPUT_ONLY))
 
 
 def _with_layout_notes(found: list[Reading], beliefs: Beliefs) -> list[Reading]:

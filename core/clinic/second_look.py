@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 
 from core.clinic import wording
-from core.clinic.case import Case, Found, only_output
+from core.clinic.case import Case, Found
 from core.clinic.otherwise import other_beliefs
 from core.clinic.partly import ENTRIES, HEADS, Partly, partly_right, wrong_part
-from core.clinic.readings import Reading
+from core.clinic.readings import Reading, only_output
 from core.clinic.report import Diagnosis
 from core.files import InputError
 

@@ -2,7 +2,7 @@
 
 from benchmarks import first_load, pages_to_paint
 from benchmarks.first_load import Traffic
-from benchmarks.pages_to_paint import BOARD, CHART, address, beside, watched
+from benchmarks.pages_to_paint import BOARD, CHART, address, beside, watched, websocket_deflate
 from pages import PAGES
 
 SLUGS = {page.slug for page in PAGES}
@@ -42,3 +42,10 @@ def test_median_and_ratio_side_by_side():
 def test_only_what_gets_smaller_is_gzipped():
     traffic = Traffic(sizes={"1": (1000, 300), "2": (50, 70)})
     assert (traffic.whole, traffic.gzipped) == (1050, 350)
+
+
+def test_a_message_that_comes_again_is_packed_into_less():
+    deflated, message = websocket_deflate(), bytes(range(256))
+    first, again = deflated(message), deflated(message)
+    assert again < 30
+    assert 200 < first < 300

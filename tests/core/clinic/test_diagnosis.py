@@ -91,6 +91,17 @@ def test_a_single_key_is_not_the_last_word_on_axes_that_nobody_named(shape, axes
     assert "But if" not in diagnose(arrays | {"out": arrays["v"]}, layout=stated).message
 
 
+def test_equal_values_are_right_in_every_order_of_the_axes():
+    """The mean of equal values is the value: no fault is hinted at where both orders are right."""
+    for shape in ((2, 1, 7, 10), (2, 7, 1, 10)):
+        values = np.ones(shape)
+        answer = diagnose(
+            q=RANDOM.standard_normal(shape), k=RANDOM.standard_normal(shape), v=values, out=values
+        )
+        assert answer.verdict == "undetermined"
+        assert "But if" not in answer.message
+
+
 def test_one_key_in_every_order_of_the_axes():
     alone = {name: RANDOM.standard_normal((2, 1, 1, 10)) for name in "qkv"}
     assert "But if" not in diagnose(alone | {"out": alone["v"]}).message
